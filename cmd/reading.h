@@ -1,0 +1,43 @@
+/* The reading options (CLI contract, "Reading") that fit, predict, eval and check share. */
+#ifndef GCG_CMD_READING_H
+#define GCG_CMD_READING_H
+
+#include "cmd/options.h"
+#include "io/ratings.h"
+
+enum { READING_MAX_VALUE_MAPS = 64 };
+
+typedef struct {
+    int format, header, duplicates;
+    const char *columns;
+    int implicit, no_ratings;
+    struct {
+        gcg_value_map map[READING_MAX_VALUE_MAPS];
+        int count;
+    } value_maps;
+} reading_settings;
+
+/* Table entries for a settings struct whose field MEMBER is a reading_settings: READING_OPTIONS(struct, member). The macro
+ * lives here so that every subcommand words its options alike. */
+extern const char *const reading_formats[], *const reading_headers[], *const reading_duplicates[];
+int reading_parse_value_map(const char *text, void *field, char *message, size_t size);
+
+#define READING_OPTIONS(S, M)                                                                                          \
+    {.name = "format", .kind = OPT_CHOICE, .offset = offsetof(S, M.format), .argument = "NAME",                        \
+     .choices = reading_formats, .help = "layout of the files; auto looks at the content"},                            \
+        {.name = "columns", .kind = OPT_TEXT, .offset = offsetof(S, M.columns), .argument = "U,I,R",                   \
+         .help = "columns of user, item, rating: numbers or header names (1,2,3)"},                                    \
+        {.name = "header", .kind = OPT_CHOICE, .offset = offsetof(S, M.header), .argument = "auto|yes|no",             \
+         .choices = reading_headers, .help = "is the first line a header"},                                            \
+        {.name = "implicit", .kind = OPT_FLAG, .offset = offsetof(S, M.implicit),                                      \
+         .help = "two columns, every rating is 1"},                                                                    \
+        {.name = "duplicates", .kind = OPT_CHOICE, .offset = offsetof(S, M.duplicates), .argument = "POLICY",          \
+         .choices = reading_duplicates, .help = "a pair that occurs twice: error, first, last, mean or sum"},          \
+        {.name = "value-map", .kind = OPT_CUSTOM, .offset = offsetof(S, M.value_maps), .argument = "A=B|A=drop",       \
+         .parse = reading_parse_value_map, .help = "read rating A as B, or drop it; may be repeated"},                 \
+        {.name = "no-ratings", .kind = OPT_FLAG, .offset = offsetof(S, M.no_ratings),                                  \
+         .help = "the pairs file has no rating column"}
+
+gcg_read_options reading_options(const reading_settings *s);
+
+#endif

@@ -1,0 +1,7 @@
+/* Wall-clock seconds from a fixed point in the past (monotonic). */
+#ifndef GCG_BASE_CLOCK_H
+#define GCG_BASE_CLOCK_H
+
+double gcg_clock_now(void);
+
+#endif

@@ -1,0 +1,96 @@
+/* What every solver takes and gives back. */
+#ifndef GCG_SOLVERS_SOLVER_H
+#define GCG_SOLVERS_SOLVER_H
+
+#include <stdint.h>
+#include "base/status.h"
+#include "store/csr.h"
+#include "store/factors.h"
+
+typedef enum { GCG_PRECISION_AUTO, GCG_PRECISION_FLOAT, GCG_PRECISION_DOUBLE } gcg_precision;
+
+/* Why a solver stopped. Only GCG_STOP_CONVERGED (and ZERO) mean that the gap was reached. */
+typedef enum {
+    GCG_STOP_CONVERGED, /* certified gap <= settings.gap, or relative decrease when lambda = 0 */
+    GCG_STOP_MAX_ITER,
+    GCG_STOP_MAX_TIME,
+    GCG_STOP_RANK_CAP, /* no further progress under the rank limit */
+    GCG_STOP_STALLED,  /* no further progress in this precision */
+    GCG_STOP_SIGNAL,
+    GCG_STOP_ZERO /* lambda >= lambda_max: the optimum is W = 0 */
+} gcg_stop;
+/* "converged", "max_iter", "max_time", "rank_cap", "stalled", "signal"; ZERO is "converged". */
+const char *gcg_stop_name(gcg_stop stop);
+
+/* How the printed dual bound was guarded (SOLVER.md sec. 4). */
+typedef enum {
+    GCG_CERT_NONE,        /* no bound (lambda = 0) */
+    GCG_CERT_ESTIMATE,    /* sigma_1 is an estimate from below: not a proof */
+    GCG_CERT_PROBABILITY, /* Lanczos from a random start: fails with at most the stated probability */
+    GCG_CERT_CHOLESKY     /* proved by a Cholesky factorisation (or by a closed form) */
+} gcg_certificate_rule;
+/* "none", "estimate", "probability", "cholesky" */
+const char *gcg_certificate_name(gcg_certificate_rule rule);
+
+/* State after an outer iteration. */
+typedef struct {
+    int64_t iter;     /* outer iterations done */
+    double time_s;    /* wall seconds since solving began */
+    double objective; /* F(W) = loss + lambda ||W||_tr */
+    double dual;      /* best dual value so far, NaN when there is none */
+    double gap;       /* (objective - dual) / objective, 0 when both are 0, NaN without dual */
+    double nuc_norm;  /* ||W||_tr, exact */
+    int32_t rank;
+    double train_rmse; /* sqrt(2 loss / N) */
+    int64_t matvecs;   /* products of the gradient matrix (or its transpose) with a vector so far */
+    double passes;     /* multiply-adds so far / (N k), each at its own k: full passes over the ratings */
+    gcg_certificate_rule rule;
+    double probability;  /* of a false bound; 0 unless rule is PROBABILITY */
+    const gcg_factors *u, *v; /* the iterate, balanced: singular values are the squared column norms */
+} gcg_progress;
+
+typedef struct {
+    double lambda;      /* > 0, or 0 together with a rank */
+    double gap;         /* relative gap to reach, > 0; default 1e-3 */
+    int64_t max_iter;   /* outer iterations, >= 1; default 500 */
+    double max_time;    /* seconds, INFINITY = none (default) */
+    int32_t rank;       /* upper limit, 0 = min(rows, cols) (default) */
+    int32_t atoms;      /* per outer iteration, 0 = automatic (default) */
+    int plain;          /* 1: Algorithm 3 to the letter (PAPER.md sec. 4.3) */
+    int certify;        /* 1: prove the bound by Cholesky up to min(rows, cols) = 8000 (SOLVER.md sec. 4, rule 3) */
+    gcg_precision precision;
+    uint64_t seed;
+    /* Called after each outer iteration (and once for iteration 0, the start). A non-OK return stops the solve with
+     * that status. May be NULL. */
+    gcg_status (*progress)(const gcg_progress *progress, void *user, gcg_err *err);
+    void *progress_user;
+    /* Told when the phase of the work changes ("polar", "improve", "certify", ...). May be NULL. */
+    void (*phase)(const char *phase, void *user);
+} gcg_solver_settings;
+
+gcg_solver_settings gcg_solver_settings_defaults(void);
+
+typedef struct {
+    gcg_stop stop;
+    gcg_progress last;       /* the final state; last.u and last.v point to u and v below */
+    gcg_factors u, v;        /* balanced */
+    double *singular_values; /* k, descending */
+} gcg_solver_result;
+
+void gcg_solver_result_release(gcg_solver_result *r);
+
+/* Minimises F(W) = 1/2 sum over Omega of (W_ij - X_ij)^2 + lambda ||W||_tr by Algorithm 3 with the additions of
+ * SOLVER.md sec. 1 (PAPER.md sec. 4). X may have empty rows and columns; nnz >= 1. Honours gcg_interrupt_requested(). */
+gcg_status gcg_complete(const gcg_csr *x, const gcg_solver_settings *settings, gcg_solver_result *result, gcg_err *err);
+
+/* lambda_max = ||P(X)||_sp, the smallest lambda with W* = 0, by Lanczos to about 1e-10 relative; exact (to
+ * rounding) for min(rows, cols) <= 64. *upper (may be NULL) is a value that is at least ||P(X)||_sp (guarded as the
+ * certificate is), *matvecs (may be NULL) the products spent. */
+gcg_status gcg_lambda_max(const gcg_csr *x, uint64_t seed, double *lambda_max, double *upper, int64_t *matvecs,
+                          gcg_err *err);
+
+/* Bytes that gcg_complete will need beyond the store for this data at the given rank (an estimate from above of the
+ * arrays it allocates: factors, L-BFGS history, per-rating work arrays, polar workspace, certificate). */
+int64_t gcg_complete_memory(const gcg_csr *x, const gcg_solver_settings *settings, int32_t rank);
+
+#endif

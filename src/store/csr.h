@@ -1,0 +1,51 @@
+/* Ratings in compressed sparse rows: the matrix X restricted to its observed set Omega.
+ *
+ * Row i is user i, column j is item j; row i's entries are col[row_ptr[i] .. row_ptr[i+1]), columns ascending
+ * and distinct, values in val_f or val_d (exactly one of them is set: float when every value is exactly a
+ * float, 8 bytes a rating; else double, 12). Counts of ratings are int64_t, indices int32_t. */
+#ifndef GCG_STORE_CSR_H
+#define GCG_STORE_CSR_H
+
+#include <stdint.h>
+#include "base/status.h"
+
+typedef struct {
+    int32_t rows, cols;
+    int64_t nnz;
+    int64_t *row_ptr; /* rows + 1 */
+    int32_t *col;     /* nnz */
+    float *val_f;     /* nnz, or NULL */
+    double *val_d;    /* nnz, or NULL */
+} gcg_csr;
+
+static inline double gcg_csr_value(const gcg_csr *x, int64_t p)
+{
+    return x->val_f ? (double)x->val_f[p] : x->val_d[p];
+}
+
+/* Allocates for rows x cols with nnz entries (as_double: val_d, else val_f), uninitialised but row_ptr zeroed. */
+gcg_status gcg_csr_init(gcg_csr *x, int32_t rows, int32_t cols, int64_t nnz, int as_double, gcg_err *err);
+void gcg_csr_release(gcg_csr *x); /* twice is fine */
+
+/* From n triples in any order (row[p], col[p], value[p]) without repeated pairs, rows and columns checked.
+ * For tests and small data; files are read by io/ratings. val_f when every value is exactly a float. */
+gcg_status gcg_csr_from_triples(gcg_csr *x, int32_t rows, int32_t cols, int64_t n, const int32_t *row,
+                                const int32_t *col, const double *value, gcg_err *err);
+
+/* Converts the values to double storage (no change when they are double already). */
+gcg_status gcg_csr_widen(gcg_csr *x, gcg_err *err);
+
+/* counts[j] = number of ratings of column j (cols entries, overwritten). */
+void gcg_csr_col_counts(const gcg_csr *x, int64_t *counts);
+
+/* The transpose, columns ascending in each row; its own memory. */
+gcg_status gcg_csr_transpose(const gcg_csr *x, gcg_csr *xt, gcg_err *err);
+
+/* 1/2 sum of squares, sum, min, max of the values, in double and in storage order. */
+typedef struct {
+    double sum, sum_squares, min, max;
+    int64_t zeros;
+} gcg_csr_stats;
+gcg_csr_stats gcg_csr_value_stats(const gcg_csr *x);
+
+#endif

@@ -1,0 +1,31 @@
+/* A tall row-major matrix (U or V): one row per user or item, k columns, rows padded with zeros.
+ *
+ * Entry (i, q) is data[i * stride + q]; stride is k rounded up to GCG_FACTORS_PAD entries, so that a row starts
+ * on a cache line in both precisions. */
+#ifndef GCG_STORE_FACTORS_H
+#define GCG_STORE_FACTORS_H
+
+#include <stdint.h>
+#include "base/status.h"
+
+typedef enum { GCG_FLOAT = 4, GCG_DOUBLE = 8 } gcg_dtype; /* the number is the size in bytes */
+
+enum { GCG_FACTORS_PAD = 16 };
+
+typedef struct {
+    int32_t rows, k, stride;
+    gcg_dtype type;
+    void *data; /* float * or double *, rows * stride entries */
+} gcg_factors;
+
+/* rows x k zeros. k may be 0. */
+gcg_status gcg_factors_init(gcg_factors *f, int32_t rows, int32_t k, gcg_dtype type, gcg_err *err);
+void gcg_factors_release(gcg_factors *f); /* twice is fine */
+double gcg_factors_get(const gcg_factors *f, int32_t row, int32_t q);
+void gcg_factors_set(gcg_factors *f, int32_t row, int32_t q, double value);
+/* A copy in the given precision. */
+gcg_status gcg_factors_copy(const gcg_factors *f, gcg_dtype type, gcg_factors *out, gcg_err *err);
+/* u_i . v_j, summed in double, in the order q = 0..k-1. Both of one type and one k. */
+double gcg_factors_dot(const gcg_factors *u, int32_t i, const gcg_factors *v, int32_t j);
+
+#endif
