@@ -1,27 +1,133 @@
-# gcg-mc: `make` alone builds ./gcg-mc. See README.
+# gcg-mc: `make` alone builds ./gcg-mc, objects go to build/. Nothing needs to be configured; ./configure only
+# writes config.mak.autogen, which is read here when it exists.
+#
+#   make DEVELOPER=1                    strict warnings are errors
+#   make SANITIZE=address,undefined     its own folder: build/address,undefined/gcg-mc (also: thread)
+#   make CC=clang CFLAGS='-O2 -march=native' OPENMP_FLAGS=
+#
+# Every flag is recorded in build/.flags; a change of one rebuilds what depends on it.
+all:
+
 -include config.mak.autogen
 
-CC ?= gcc
+VERSION := $(shell cat VERSION)
+MACHINE ?= $(shell uname -m)
+prefix ?= /usr/local
+bindir ?= $(prefix)/bin
+mandir ?= $(prefix)/share/man
+INSTALL ?= install
+
+# ---- flags ----
+# Variables that ask the compiler or pkg-config are expanded once, when a recipe needs them: `make deps check` must
+# not look for what `deps` is about to install.
+once = $(eval $(1) := $(2))$($(1))
+hash := \#
+
+SANITIZE ?=
+ifneq ($(SANITIZE),)
+BUILD ?= build/$(SANITIZE)
+CFLAGS ?= -O1 -g
+SANITIZE_FLAGS = -fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recover=all
+endif
+ifneq ($(COVERAGE),)
+BUILD ?= build/coverage
+CFLAGS ?= -O1 -g
+SANITIZE_FLAGS = --coverage -fprofile-update=atomic
+endif
 BUILD ?= build
 CFLAGS ?= -O2 -g
-OPENMP_FLAGS ?= -fopenmp
+PROGRAM ?= $(if $(filter build,$(BUILD)),gcg-mc,$(BUILD)/gcg-mc)
+
+PKG_CONFIG ?= pkg-config
+OPENMP_FLAGS ?= $(call once,OPENMP_FLAGS,$(shell echo '$(hash)include <omp.h>' | $(CC) -fopenmp -x c -fsyntax-only - 2>/dev/null && echo -fopenmp))
+LIBS ?= -lzip -lz -larpack -llapacke -lopenblas
+CHECK_LIBS ?= $(call once,CHECK_LIBS,$(shell $(PKG_CONFIG) --libs check 2>/dev/null || echo -lcheck -lsubunit -lrt))
+COMPILER = $(call once,COMPILER,$(shell $(CC) --version 2>/dev/null | head -n 1))
+ARPACK_VERSION ?= $(call once,ARPACK_VERSION,$(shell $(PKG_CONFIG) --modversion arpack 2>/dev/null || echo unknown))
+
 WARNINGS = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wvla
 ifdef DEVELOPER
-WARNINGS += -Werror
+WARNINGS += -Werror -Wundef -Wformat=2 -Wwrite-strings -Wold-style-definition -Wcast-qual
 endif
-ALL_CFLAGS = -std=c11 $(CFLAGS) $(OPENMP_FLAGS) $(WARNINGS) -I. -Isrc -MMD -MP
-LIBS = -lzip -lz -larpack -llapacke -lopenblas -lm
+# Without OpenMP its pragmas are only comments.
+WARNINGS += $(if $(strip $(OPENMP_FLAGS)),,-Wno-unknown-pragmas)
 
-LIB_OBJ = $(patsubst %.c,$(BUILD)/%.o,$(wildcard src/*/*.c))
-CMD_OBJ = $(patsubst %.c,$(BUILD)/%.o,$(wildcard cmd/*.c))
+ALL_CPPFLAGS = -I. -Isrc -D_FILE_OFFSET_BITS=64 $(CPPFLAGS)
+ALL_CFLAGS = -std=c11 $(CFLAGS) $(OPENMP_FLAGS) $(SANITIZE_FLAGS) $(WARNINGS)
+ALL_LIBS = $(LIBS) -lm
+COMPILE = $(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP
 
-all: gcg-mc
-gcg-mc: $(CMD_OBJ) $(LIB_OBJ)
-	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
-$(BUILD)/%.o: %.c
+# ---- what is built ----
+# The kernels: one source, one object per storage type and instruction set; the program picks at run time.
+KERNEL_SOURCE := $(wildcard src/maths/kernels_pass.c)
+ISAS := base $(if $(filter x86_64 amd64,$(MACHINE)),avx2 avx512)
+ISA_FLAGS_base :=
+ISA_FLAGS_avx2 := -march=x86-64-v3
+ISA_FLAGS_avx512 := -march=x86-64-v4 -mprefer-vector-width=512
+KERNEL_CFLAGS := -O3 -ffp-contract=fast
+KERNEL_OBJ := $(if $(KERNEL_SOURCE),$(foreach real,float double,$(foreach isa,$(ISAS),$(BUILD)/src/maths/kernels_pass.$(real).$(isa).o)))
+
+LIB_SOURCE := $(filter-out $(KERNEL_SOURCE),$(wildcard src/*/*.c))
+CMD_SOURCE := $(wildcard cmd/*.c)
+LIB_OBJ := $(LIB_SOURCE:%.c=$(BUILD)/%.o) $(KERNEL_OBJ)
+CMD_OBJ := $(CMD_SOURCE:%.c=$(BUILD)/%.o)
+MAIN_OBJ := $(BUILD)/cmd/gcg-mc.o
+ARCHIVE := $(BUILD)/libgcg-mc.a
+
+CHECK_SOURCE := $(wildcard tests/check_*.c)
+CHECK_BIN := $(CHECK_SOURCE:%.c=$(BUILD)/%)
+SCRIPT_TESTS := $(wildcard tests/t[0-9]*.sh)
+
+all: $(PROGRAM_NOW)
+PROGRAM_NOW := $(if $(wildcard cmd/gcg-mc.c),$(PROGRAM),$(ARCHIVE)) # until cmd/gcg-mc.c is there
+
+$(BUILD)/.flags: FORCE
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -c -o $@ $<
+	@printf '%s\n' $(call quote,$(COMPILER)) $(call quote,$(COMPILE)) $(call quote,$(LDFLAGS) $(ALL_LIBS) $(CHECK_LIBS)) \
+	  $(call quote,$(KERNEL_CFLAGS) $(ISAS) $(VERSION)) >$@.new
+	@if cmp -s $@.new $@; then rm -f $@.new; else mv -f $@.new $@; fi
+quote = '$(subst ','\'',$(1))'
+# In `make deps check` the packages come first.
+ifneq ($(filter deps deps-lint,$(MAKECMDGOALS)),)
+$(BUILD)/.flags: | $(filter deps deps-lint,$(MAKECMDGOALS))
+endif
+
+$(BUILD)/%.o: %.c $(BUILD)/.flags
+	@mkdir -p $(@D)
+	$(COMPILE) -c -o $@ $<
+
+define kernel_rule
+$(BUILD)/src/maths/kernels_pass.$(1).$(2).o: src/maths/kernels_pass.c $(BUILD)/.flags
+	@mkdir -p $$(@D)
+	$$(COMPILE) $$(KERNEL_CFLAGS) $$(ISA_FLAGS_$(2)) -DGCG_REAL_$(if $(filter float,$(1)),FLOAT,DOUBLE) -DGCG_ISA=$(2) -c -o $$@ $$<
+endef
+$(foreach real,float double,$(foreach isa,$(ISAS),$(eval $(call kernel_rule,$(real),$(isa)))))
+
+# What --version prints is known to one file only.
+$(BUILD)/cmd/version.o: private ALL_CPPFLAGS += -DGCG_VERSION='"$(VERSION)"' -DGCG_BUILD_CC='"$(COMPILER)"' \
+  -DGCG_BUILD_FLAGS='"$(strip $(subst ",,$(CFLAGS) $(OPENMP_FLAGS) $(SANITIZE_FLAGS)))"' -DGCG_ARPACK_VERSION='"$(ARPACK_VERSION)"'
+
+$(ARCHIVE): $(LIB_OBJ) $(filter-out $(MAIN_OBJ),$(CMD_OBJ))
+	@rm -f $@
+	$(AR) rcs $@ $^
+
+$(PROGRAM): $(MAIN_OBJ) $(ARCHIVE)
+	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(ALL_LIBS)
+
+$(BUILD)/tests/check_%: $(BUILD)/tests/check_%.o $(ARCHIVE)
+	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(CHECK_LIBS) $(ALL_LIBS)
+
+-include $(LIB_OBJ:.o=.d) $(CMD_OBJ:.o=.d) $(CHECK_BIN:=.d)
+
+# ---- tests ----
+# TESTS= names some: make check TESTS='build/tests/check_rng tests/t0100-fit.sh'
+TESTS ?= $(CHECK_BIN) $(SCRIPT_TESTS)
+check: $(PROGRAM_NOW) $(CHECK_BIN)
+	@GCG=$(abspath $(PROGRAM)) BUILD=$(abspath $(BUILD)) tests/run.sh $(TESTS)
+
 clean:
-	rm -rf $(BUILD) gcg-mc
--include $(LIB_OBJ:.o=.d) $(CMD_OBJ:.o=.d)
-.PHONY: all clean
+	rm -rf build gcg-mc
+
+FORCE:
+.PHONY: all check clean FORCE
+.SECONDARY:
