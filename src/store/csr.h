@@ -23,7 +23,8 @@ static inline double gcg_csr_value(const gcg_csr *x, int64_t p)
     return x->val_f ? (double)x->val_f[p] : x->val_d[p];
 }
 
-/* Allocates for rows x cols with nnz entries (as_double: val_d, else val_f), uninitialised but row_ptr zeroed. */
+/* Allocates for rows x cols with nnz entries (as_double: val_d, else val_f), uninitialised but row_ptr
+ * zeroed. */
 gcg_status gcg_csr_init(gcg_csr *x, int32_t rows, int32_t cols, int64_t nnz, int as_double, gcg_err *err);
 void gcg_csr_release(gcg_csr *x); /* twice is fine */
 
@@ -35,13 +36,23 @@ gcg_status gcg_csr_from_triples(gcg_csr *x, int32_t rows, int32_t cols, int64_t 
 /* Converts the values to double storage (no change when they are double already). */
 gcg_status gcg_csr_widen(gcg_csr *x, gcg_err *err);
 
+/* The opposite: float storage when every value is exactly a float, else no change. */
+gcg_status gcg_csr_narrow(gcg_csr *x, gcg_err *err);
+
+/* 1 when value is exactly a float. */
+int gcg_csr_fits_float(double value);
+
+/* Position p of the entry (row, col), or -1 when it is not there (or row or col is out of range). */
+int64_t gcg_csr_find(const gcg_csr *x, int32_t row, int32_t col);
+
 /* counts[j] = number of ratings of column j (cols entries, overwritten). */
 void gcg_csr_col_counts(const gcg_csr *x, int64_t *counts);
 
 /* The transpose, columns ascending in each row; its own memory. */
 gcg_status gcg_csr_transpose(const gcg_csr *x, gcg_csr *xt, gcg_err *err);
 
-/* 1/2 sum of squares, sum, min, max of the values, in double and in storage order. */
+/* Sum, sum of squares, min, max and zeros of the values, in double and in storage order; min and max are NaN
+ * when there are none. */
 typedef struct {
     double sum, sum_squares, min, max;
     int64_t zeros;

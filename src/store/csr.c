@@ -1,0 +1,191 @@
+/* Compressed sparse rows: see csr.h. */
+#include "store/csr.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+#include "base/mem.h"
+
+gcg_status gcg_csr_init(gcg_csr *x, int32_t rows, int32_t cols, int64_t nnz, int as_double, gcg_err *err)
+{
+    *x = (gcg_csr){.rows = rows, .cols = cols, .nnz = nnz};
+    x->row_ptr = gcg_mem_zalloc_array((int64_t)rows + 1, sizeof *x->row_ptr);
+    x->col = gcg_mem_alloc_array(nnz, sizeof *x->col);
+    if (as_double)
+        x->val_d = gcg_mem_alloc_array(nnz, sizeof *x->val_d);
+    else
+        x->val_f = gcg_mem_alloc_array(nnz, sizeof *x->val_f);
+    if (x->row_ptr && x->col && (x->val_d || x->val_f)) return GCG_OK;
+    gcg_csr_release(x);
+    return gcg_fail_memory(err, "ratings");
+}
+
+void gcg_csr_release(gcg_csr *x)
+{
+    gcg_mem_free(x->row_ptr);
+    gcg_mem_free(x->col);
+    gcg_mem_free(x->val_f);
+    gcg_mem_free(x->val_d);
+    *x = (gcg_csr){0};
+}
+
+int gcg_csr_fits_float(double value)
+{
+    return fabs(value) <= FLT_MAX && (double)(float)value == value;
+}
+
+/* count[k + 1] = how often key k occurs, then the sums before k: count[k] is where k's entries start. */
+static void starts_of(const int32_t *key, int64_t n, int64_t keys, int64_t *count)
+{
+    memset(count, 0, (size_t)(keys + 1) * sizeof *count);
+    for (int64_t p = 0; p < n; p++) count[key[p] + 1]++;
+    for (int64_t k = 0; k < keys; k++) count[k + 1] += count[k];
+}
+
+/* Moves the starts back after each was advanced to the next one's. */
+static void starts_rewind(int64_t *start, int64_t keys)
+{
+    memmove(start + 1, start, (size_t)keys * sizeof *start);
+    start[0] = 0;
+}
+
+static gcg_status check_triples(int32_t rows, int32_t cols, int64_t n, const int32_t *row, const int32_t *col,
+                                gcg_err *err)
+{
+    for (int64_t p = 0; p < n; p++)
+        if (row[p] < 0 || row[p] >= rows || col[p] < 0 || col[p] >= cols)
+            return gcg_fail(err, GCG_ERR_DATA, NULL, 0, 0,
+                            "entry %lld (%d, %d) lies outside the %d x %d matrix", (long long)p, row[p],
+                            col[p], rows, cols);
+    return GCG_OK;
+}
+
+/* Two stable counting sorts, by column and then by row, leave each row's columns ascending. */
+static void place_triples(gcg_csr *x, const int32_t *row, const int32_t *col, const double *value,
+                          int64_t *start, int64_t *by_col)
+{
+    starts_of(col, x->nnz, x->cols, start);
+    for (int64_t p = 0; p < x->nnz; p++) by_col[start[col[p]]++] = p;
+    starts_of(row, x->nnz, x->rows, x->row_ptr);
+    for (int64_t k = 0; k < x->nnz; k++) {
+        int64_t p = by_col[k], to = x->row_ptr[row[p]]++;
+        x->col[to] = col[p];
+        if (x->val_d)
+            x->val_d[to] = value[p];
+        else
+            x->val_f[to] = (float)value[p];
+    }
+    starts_rewind(x->row_ptr, x->rows);
+}
+
+static gcg_status check_repeats(const gcg_csr *x, gcg_err *err)
+{
+    for (int32_t i = 0; i < x->rows; i++)
+        for (int64_t p = x->row_ptr[i] + 1; p < x->row_ptr[i + 1]; p++)
+            if (x->col[p] == x->col[p - 1])
+                return gcg_fail(err, GCG_ERR_DATA, NULL, 0, 0, "the pair (%d, %d) occurs twice", i,
+                                x->col[p]);
+    return GCG_OK;
+}
+
+gcg_status gcg_csr_from_triples(gcg_csr *x, int32_t rows, int32_t cols, int64_t n, const int32_t *row,
+                                const int32_t *col, const double *value, gcg_err *err)
+{
+    *x = (gcg_csr){0};
+    gcg_status status = check_triples(rows, cols, n, row, col, err);
+    if (status != GCG_OK) return status;
+    int as_double = 0;
+    for (int64_t p = 0; p < n && !as_double; p++) as_double = !gcg_csr_fits_float(value[p]);
+    status = gcg_csr_init(x, rows, cols, n, as_double, err);
+    if (status != GCG_OK) return status;
+    int64_t *start = gcg_mem_alloc_array((int64_t)cols + 1, sizeof *start);
+    int64_t *by_col = gcg_mem_alloc_array(n, sizeof *by_col);
+    if (start && by_col) {
+        place_triples(x, row, col, value, start, by_col);
+        status = check_repeats(x, err);
+    } else {
+        status = gcg_fail_memory(err, "sorting ratings");
+    }
+    gcg_mem_free(start);
+    gcg_mem_free(by_col);
+    if (status != GCG_OK) gcg_csr_release(x);
+    return status;
+}
+
+gcg_status gcg_csr_widen(gcg_csr *x, gcg_err *err)
+{
+    if (x->val_d) return GCG_OK;
+    double *wide = gcg_mem_alloc_array(x->nnz, sizeof *wide);
+    if (!wide) return gcg_fail_memory(err, "ratings");
+    for (int64_t p = 0; p < x->nnz; p++) wide[p] = x->val_f[p];
+    gcg_mem_free(x->val_f);
+    x->val_f = NULL;
+    x->val_d = wide;
+    return GCG_OK;
+}
+
+gcg_status gcg_csr_narrow(gcg_csr *x, gcg_err *err)
+{
+    if (x->val_f) return GCG_OK;
+    for (int64_t p = 0; p < x->nnz; p++)
+        if (!gcg_csr_fits_float(x->val_d[p])) return GCG_OK;
+    float *narrow = gcg_mem_alloc_array(x->nnz, sizeof *narrow);
+    if (!narrow) return gcg_fail_memory(err, "ratings");
+    for (int64_t p = 0; p < x->nnz; p++) narrow[p] = (float)x->val_d[p];
+    gcg_mem_free(x->val_d);
+    x->val_d = NULL;
+    x->val_f = narrow;
+    return GCG_OK;
+}
+
+int64_t gcg_csr_find(const gcg_csr *x, int32_t row, int32_t col)
+{
+    if (row < 0 || row >= x->rows) return -1;
+    int64_t low = x->row_ptr[row], high = x->row_ptr[row + 1];
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (x->col[middle] < col)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < x->row_ptr[row + 1] && x->col[low] == col ? low : -1;
+}
+
+void gcg_csr_col_counts(const gcg_csr *x, int64_t *counts)
+{
+    memset(counts, 0, (size_t)x->cols * sizeof *counts);
+    for (int64_t p = 0; p < x->nnz; p++) counts[x->col[p]]++;
+}
+
+gcg_status gcg_csr_transpose(const gcg_csr *x, gcg_csr *xt, gcg_err *err)
+{
+    gcg_status status = gcg_csr_init(xt, x->cols, x->rows, x->nnz, x->val_d != NULL, err);
+    if (status != GCG_OK) return status;
+    starts_of(x->col, x->nnz, x->cols, xt->row_ptr);
+    for (int32_t i = 0; i < x->rows; i++)
+        for (int64_t p = x->row_ptr[i]; p < x->row_ptr[i + 1]; p++) {
+            int64_t to = xt->row_ptr[x->col[p]]++;
+            xt->col[to] = i;
+            if (xt->val_d)
+                xt->val_d[to] = x->val_d[p];
+            else
+                xt->val_f[to] = x->val_f[p];
+        }
+    starts_rewind(xt->row_ptr, xt->rows);
+    return GCG_OK;
+}
+
+gcg_csr_stats gcg_csr_value_stats(const gcg_csr *x)
+{
+    gcg_csr_stats s = {.min = x->nnz ? INFINITY : NAN, .max = x->nnz ? -INFINITY : NAN};
+    for (int64_t p = 0; p < x->nnz; p++) {
+        double v = gcg_csr_value(x, p);
+        s.sum += v;
+        s.sum_squares += v * v;
+        if (v < s.min) s.min = v;
+        if (v > s.max) s.max = v;
+        s.zeros += v == 0;
+    }
+    return s;
+}
