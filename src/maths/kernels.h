@@ -1,0 +1,69 @@
+/* Fused multithreaded passes over the ratings, and sweeps over long vectors.
+ *
+ * X is rows x cols with pattern Omega and N ratings; U (rows x k) and V (cols x k) are factors of one precision, "real";
+ * R is a matrix on Omega given by one real per rating, r[p], in the order of the store. A pass of cost 1 is one
+ * multiply-add of length k per rating. Results are the same for any number of threads: see base/parallel.h. */
+#ifndef GCG_MATHS_KERNELS_H
+#define GCG_MATHS_KERNELS_H
+
+#include "base/status.h"
+#include "store/csr.h"
+#include "store/factors.h"
+
+/* Blocks of rows for one pattern and the scratch of the passes. Not shared between threads that call passes. */
+typedef struct gcg_pass gcg_pass;
+
+gcg_status gcg_pass_new(const gcg_csr *x, gcg_pass **pass, gcg_err *err);
+void gcg_pass_free(gcg_pass *pass);
+/* Bytes of scratch that gcg_pass_new takes for this pattern. */
+int64_t gcg_pass_bytes(const gcg_csr *x);
+/* Multiply-adds per rating so far, divided by nothing: sum of k over the passes. */
+double gcg_pass_work(const gcg_pass *pass);
+
+/* "avx512", "avx2" or "base": what the passes use on this machine. */
+const char *gcg_kernels_isa(void);
+/* Tests: use this instruction set from now on (NULL: the best one). 0 when this machine has it not. */
+int gcg_kernels_force(const char *isa);
+
+/* r_p = x_p - u_i . v_j, summed in double and rounded to real; returns sum over p of (x_p - u_i . v_j)^2. Cost 1 (in
+ * double). */
+double gcg_pass_residual(gcg_pass *pass, const gcg_factors *u, const gcg_factors *v, void *r);
+/* The same summed in real: twice as fast, and enough to stop the drift of an updated residual. Cost 1. */
+void gcg_pass_residual_fast(gcg_pass *pass, const gcg_factors *u, const gcg_factors *v, void *r);
+/* out_p = u_i . v_j. Cost 1. */
+void gcg_pass_dots(gcg_pass *pass, const gcg_factors *u, const gcg_factors *v, void *out);
+
+/* b_p = u_i . dv_j + du_i . v_j,  c_p = du_i . dv_j, and s = sums over p of b^2, r c, b c, c^2 (double). Cost 3. */
+void gcg_pass_line(gcg_pass *pass, const gcg_factors *u, const gcg_factors *v, const gcg_factors *du,
+                   const gcg_factors *dv, const void *r, void *b, void *c, double s[4]);
+/* r -= a b + a^2 c: the residual after U += a dU, V += a dV. Cost 0. */
+void gcg_pass_line_move(gcg_pass *pass, gcg_dtype type, double a, void *r, const void *b, const void *c);
+
+/* GU = lambda U - R V,  GV = lambda V - R'U: the gradient of the surrogate (62). Cost 2. */
+void gcg_pass_gradient(gcg_pass *pass, const void *r, const gcg_factors *u, const gcg_factors *v, double lambda,
+                       gcg_factors *gu, gcg_factors *gv);
+/* DU_iq = lambda + sum_{j in Omega_i} v_jq^2,  DV_jq = lambda + sum_{i in Omega_j} u_iq^2. Cost 2. */
+void gcg_pass_squares(gcg_pass *pass, const gcg_factors *u, const gcg_factors *v, double lambda, gcg_factors *du,
+                      gcg_factors *dv);
+/* Y = R Z (rows x k) and Z = R'Y (cols x k). Cost 1 each. */
+void gcg_pass_times(gcg_pass *pass, const void *r, const gcg_factors *z, gcg_factors *y);
+void gcg_pass_times_t(gcg_pass *pass, const void *r, const gcg_factors *y, gcg_factors *z);
+/* y = R x and x = R'y in double. Cost 1 / k. */
+void gcg_pass_matvec(gcg_pass *pass, gcg_dtype type, const void *r, const double *x, double *y);
+void gcg_pass_matvec_t(gcg_pass *pass, gcg_dtype type, const void *r, const double *y, double *x);
+/* <R, X> and ||R||_F^2 in double. */
+void gcg_pass_inner(gcg_pass *pass, gcg_dtype type, const void *r, double *r_x, double *r_r);
+
+/* Functions on one stretch of a long vector, by precision. */
+typedef struct {
+    double (*dot)(int64_t n, const void *x, const void *y);                       /* in double */
+    void (*axpy)(int64_t n, double a, const void *x, void *y);                    /* y += a x */
+    void (*scale)(int64_t n, double a, const void *x, void *y);                   /* y = a x */
+    void (*multiply)(int64_t n, const void *x, const void *y, void *out);         /* out = x y entrywise */
+    void (*subtract_vectors)(int64_t n, const void *x, const void *y, void *out); /* out = x - y */
+    void (*to_double)(int64_t n, const void *x, double *out);
+    void (*from_double)(int64_t n, const double *x, void *out);
+} gcg_vector_ops;
+gcg_vector_ops gcg_kernels_vector_ops(gcg_dtype type);
+
+#endif

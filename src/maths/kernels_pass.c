@@ -1,0 +1,501 @@
+/* Inner kernels over the ratings: one source for float and double and for each instruction set.
+ *
+ * The Makefile compiles this file once per combination: GCG_REAL_FLOAT or GCG_REAL_DOUBLE names the precision,
+ * GCG_ISA (base, avx2, avx512) the table that is defined. Vectors are the compiler's generic ones, as wide as the
+ * instruction set has them. Formulas stand in kernels_pass.h; SOLVER.md sec. 7 measured the tilings.
+ *
+ * Dot products: the accumulators of LANES ratings are summed by one transposing reduction (LANES - 1 additions for LANES
+ * sums) instead of LANES separate ones. */
+#include "maths/kernels_pass.h"
+
+#include <string.h>
+
+#if defined(__AVX512F__)
+#define VECTOR_BYTES 64
+#elif defined(__AVX2__)
+#define VECTOR_BYTES 32
+#else
+#define VECTOR_BYTES 16
+#endif
+
+#if defined(GCG_REAL_FLOAT)
+typedef float real;
+#define PRECISION float
+#define VECTOR_LANES (VECTOR_BYTES / 4)
+#else
+typedef double real;
+#define PRECISION double
+#define VECTOR_LANES (VECTOR_BYTES / 8)
+#endif
+
+typedef real vec __attribute__((vector_size(VECTOR_BYTES)));
+/* doubles, and as many reals as there are doubles in a vector */
+typedef double vec_d __attribute__((vector_size(VECTOR_BYTES)));
+typedef real vec_n __attribute__((vector_size(VECTOR_BYTES / 8 * sizeof(real))));
+
+enum {
+    LANES = VECTOR_LANES,
+    LANES_D = VECTOR_BYTES / sizeof(double),
+    PANEL = GCG_PANEL_BYTES / sizeof(real),
+    PANEL_VECTORS = GCG_PANEL_BYTES / VECTOR_BYTES
+};
+
+static inline vec load(const real *p)
+{
+    vec v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+
+static inline void store(real *p, vec v)
+{
+    memcpy(p, &v, sizeof v);
+}
+
+static inline vec_d load_d(const real *p) /* LANES_D reals as doubles */
+{
+    vec_n v;
+    memcpy(&v, p, sizeof v);
+    return __builtin_convertvector(v, vec_d);
+}
+
+static inline double sum_d(vec_d v)
+{
+    double s = 0;
+    for (int i = 0; i < LANES_D; i++) s += v[i];
+    return s;
+}
+
+/* One stage of the reduction: segments of 2h lanes of x and y folded to h lanes, x's and y's segments in turn. */
+#if VECTOR_LANES == 16
+#define LOW8 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23
+#define HIGH8 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31
+#define LOW4 0, 1, 2, 3, 16, 17, 18, 19, 8, 9, 10, 11, 24, 25, 26, 27
+#define HIGH4 4, 5, 6, 7, 20, 21, 22, 23, 12, 13, 14, 15, 28, 29, 30, 31
+#define LOW2 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29
+#define HIGH2 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31
+#define LOW1 0, 16, 2, 18, 4, 20, 6, 22, 8, 24, 10, 26, 12, 28, 14, 30
+#define HIGH1 1, 17, 3, 19, 5, 21, 7, 23, 9, 25, 11, 27, 13, 29, 15, 31
+#elif VECTOR_LANES == 8
+#define LOW4 0, 1, 2, 3, 8, 9, 10, 11
+#define HIGH4 4, 5, 6, 7, 12, 13, 14, 15
+#define LOW2 0, 1, 8, 9, 4, 5, 12, 13
+#define HIGH2 2, 3, 10, 11, 6, 7, 14, 15
+#define LOW1 0, 8, 2, 10, 4, 12, 6, 14
+#define HIGH1 1, 9, 3, 11, 5, 13, 7, 15
+#elif VECTOR_LANES == 4
+#define LOW2 0, 1, 4, 5
+#define HIGH2 2, 3, 6, 7
+#define LOW1 0, 4, 2, 6
+#define HIGH1 1, 5, 3, 7
+#else
+#define LOW1 0, 2
+#define HIGH1 1, 3
+#endif
+#define STAGE(h, low, high)                                                                                            \
+    for (int g = 0; g < h; g++)                                                                                        \
+    a[g] = __builtin_shufflevector(a[g], a[g + h], low) + __builtin_shufflevector(a[g], a[g + h], high)
+
+/* Lane g of the result = sum of the lanes of a[g], g < LANES. a is overwritten. */
+static inline vec reduce(vec *a)
+{
+#if VECTOR_LANES >= 16
+    STAGE(8, LOW8, HIGH8);
+#endif
+#if VECTOR_LANES >= 8
+    STAGE(4, LOW4, HIGH4);
+#endif
+#if VECTOR_LANES >= 4
+    STAGE(2, LOW2, HIGH2);
+#endif
+    STAGE(1, LOW1, HIGH1);
+    return a[0];
+}
+
+/* Sets or adds count <= LANES sums at out. */
+static inline void put(real *out, vec sums, int count, int first)
+{
+    if (count == LANES) {
+        store(out, first ? sums : load(out) + sums);
+        return;
+    }
+    for (int g = 0; g < count; g++) out[g] = first ? sums[g] : out[g] + sums[g];
+}
+
+/* nv (vectors a panel row) is a constant in each caller, so that u stays in registers. */
+static inline void dots_row(int nv, int64_t p0, int64_t p1, const int32_t *col, const real *u, const real *vpack,
+                            real *out, int first)
+{
+    vec us[PANEL_VECTORS];
+    for (int x = 0; x < nv; x++) us[x] = load(u + x * LANES);
+    for (int64_t p = p0; p < p1; p += LANES) {
+        int count = p1 - p < LANES ? (int)(p1 - p) : LANES;
+        vec a[LANES];
+        if (count < LANES) memset(a, 0, sizeof a);
+        for (int g = 0; g < count; g++) {
+            const real *v = vpack + (int64_t)col[p + g] * PANEL;
+            a[g] = us[0] * load(v);
+            for (int x = 1; x < nv; x++) a[g] += us[x] * load(v + x * LANES);
+        }
+        put(out + p, reduce(a), count, first);
+    }
+}
+
+static void dots(const gcg_pass_rows *rows, int half, const void *u, int64_t ldu, const void *vpack, void *out,
+                 int first)
+{
+    for (int32_t i = rows->row0; i < rows->row1; i++) {
+        const real *ui = (const real *)u + i * ldu;
+        int64_t p0 = rows->row_ptr[i], p1 = rows->row_ptr[i + 1];
+        if (half)
+            dots_row(PANEL_VECTORS / 2, p0, p1, rows->col, ui, vpack, out, first);
+        else
+            dots_row(PANEL_VECTORS, p0, p1, rows->col, ui, vpack, out, first);
+    }
+}
+
+/* b in the low half of the lanes, c in the high half: LANES / 2 ratings a reduction. */
+static inline void line_row(int nv, int64_t p0, int64_t p1, const int32_t *col, const real *u, const real *du,
+                            const real *vpack, const real *dvpack, real *b, real *c, int first)
+{
+    enum { GROUP = LANES / 2 };
+    vec us[PANEL_VECTORS], dus[PANEL_VECTORS];
+    for (int x = 0; x < nv; x++) {
+        us[x] = load(u + x * LANES);
+        dus[x] = load(du + x * LANES);
+    }
+    for (int64_t p = p0; p < p1; p += GROUP) {
+        int count = p1 - p < GROUP ? (int)(p1 - p) : GROUP;
+        vec a[LANES];
+        if (count < GROUP) memset(a, 0, sizeof a);
+        for (int g = 0; g < count; g++) {
+            int64_t at = (int64_t)col[p + g] * PANEL;
+            vec dv = load(dvpack + at);
+            vec ab = us[0] * dv + dus[0] * load(vpack + at), ac = dus[0] * dv;
+            for (int x = 1; x < nv; x++) {
+                dv = load(dvpack + at + x * LANES);
+                ab += us[x] * dv + dus[x] * load(vpack + at + x * LANES);
+                ac += dus[x] * dv;
+            }
+            a[g] = ab;
+            a[g + GROUP] = ac;
+        }
+        vec sums = reduce(a);
+        for (int g = 0; g < count; g++) {
+            b[p + g] = first ? sums[g] : b[p + g] + sums[g];
+            c[p + g] = first ? sums[g + GROUP] : c[p + g] + sums[g + GROUP];
+        }
+    }
+}
+
+static void line(const gcg_pass_rows *rows, int half, const void *u, const void *du, int64_t ldu, const void *vpack,
+                 const void *dvpack, void *b, void *c, int first)
+{
+    for (int32_t i = rows->row0; i < rows->row1; i++) {
+        const real *ui = (const real *)u + i * ldu, *dui = (const real *)du + i * ldu;
+        int64_t p0 = rows->row_ptr[i], p1 = rows->row_ptr[i + 1];
+        if (half)
+            line_row(PANEL_VECTORS / 2, p0, p1, rows->col, ui, dui, vpack, dvpack, b, c, first);
+        else
+            line_row(PANEL_VECTORS, p0, p1, rows->col, ui, dui, vpack, dvpack, b, c, first);
+    }
+}
+
+/* u_i and gu_i stay in registers, gv_j is added to in place. ones: r_p = 1 and u_i squared. */
+static inline void spread_row(int nv, int ones, int64_t p0, int64_t p1, const int32_t *col, const real *r,
+                              const real *u, const real *vpack, real *gu, real *gvpack)
+{
+    vec us[PANEL_VECTORS], gus[PANEL_VECTORS];
+    memset(gus, 0, sizeof gus);
+    for (int x = 0; x < nv; x++) {
+        us[x] = load(u + x * LANES);
+        if (ones) us[x] *= us[x];
+    }
+    for (int64_t p = p0; p < p1; p++) {
+        int64_t at = (int64_t)col[p] * PANEL;
+        real rp = ones ? 1 : r[p];
+        for (int x = 0; x < nv; x++) {
+            gus[x] += rp * load(vpack + at + x * LANES);
+            store(gvpack + at + x * LANES, load(gvpack + at + x * LANES) + rp * us[x]);
+        }
+    }
+    for (int x = 0; x < nv; x++) store(gu + x * LANES, gus[x]);
+}
+
+static void spread(const gcg_pass_rows *rows, int half, const void *r, const void *u, int64_t ldu, const void *vpack,
+                   void *gu, int64_t ldgu, void *gvpack)
+{
+    for (int32_t i = rows->row0; i < rows->row1; i++) {
+        const real *ui = (const real *)u + i * ldu;
+        real *gui = (real *)gu + i * ldgu;
+        int64_t p0 = rows->row_ptr[i], p1 = rows->row_ptr[i + 1];
+        if (half)
+            spread_row(PANEL_VECTORS / 2, 0, p0, p1, rows->col, r, ui, vpack, gui, gvpack);
+        else
+            spread_row(PANEL_VECTORS, 0, p0, p1, rows->col, r, ui, vpack, gui, gvpack);
+    }
+}
+
+static void squares(const gcg_pass_rows *rows, int half, const void *u, int64_t ldu, const void *vpack, void *gu,
+                    int64_t ldgu, void *gvpack)
+{
+    for (int32_t i = rows->row0; i < rows->row1; i++) {
+        const real *ui = (const real *)u + i * ldu;
+        real *gui = (real *)gu + i * ldgu;
+        int64_t p0 = rows->row_ptr[i], p1 = rows->row_ptr[i + 1];
+        if (half)
+            spread_row(PANEL_VECTORS / 2, 1, p0, p1, rows->col, NULL, ui, vpack, gui, gvpack);
+        else
+            spread_row(PANEL_VECTORS, 1, p0, p1, rows->col, NULL, ui, vpack, gui, gvpack);
+    }
+}
+
+static inline void gather_row(int nv, int64_t p0, int64_t p1, const int32_t *col, const real *r, const real *vpack,
+                              real *gu)
+{
+    vec even[PANEL_VECTORS], odd[PANEL_VECTORS]; /* two chains hide the latency of the additions */
+    memset(even, 0, sizeof even);
+    memset(odd, 0, sizeof odd);
+    int64_t p = p0;
+    for (; p + 1 < p1; p += 2) {
+        const real *v = vpack + (int64_t)col[p] * PANEL, *w = vpack + (int64_t)col[p + 1] * PANEL;
+        for (int x = 0; x < nv; x++) {
+            even[x] += r[p] * load(v + x * LANES);
+            odd[x] += r[p + 1] * load(w + x * LANES);
+        }
+    }
+    if (p < p1)
+        for (int x = 0; x < nv; x++) even[x] += r[p] * load(vpack + (int64_t)col[p] * PANEL + x * LANES);
+    for (int x = 0; x < nv; x++) store(gu + x * LANES, even[x] + odd[x]);
+}
+
+static void gather(const gcg_pass_rows *rows, int half, const void *r, const void *vpack, void *gu, int64_t ldgu)
+{
+    for (int32_t i = rows->row0; i < rows->row1; i++) {
+        real *gui = (real *)gu + i * ldgu;
+        int64_t p0 = rows->row_ptr[i], p1 = rows->row_ptr[i + 1];
+        if (half)
+            gather_row(PANEL_VECTORS / 2, p0, p1, rows->col, r, vpack, gui);
+        else
+            gather_row(PANEL_VECTORS, p0, p1, rows->col, r, vpack, gui);
+    }
+}
+
+static inline void scatter_row(int nv, int64_t p0, int64_t p1, const int32_t *col, const real *r, const real *u,
+                               real *gvpack)
+{
+    vec us[PANEL_VECTORS];
+    for (int x = 0; x < nv; x++) us[x] = load(u + x * LANES);
+    for (int64_t p = p0; p < p1; p++) {
+        real *gv = gvpack + (int64_t)col[p] * PANEL;
+        for (int x = 0; x < nv; x++) store(gv + x * LANES, load(gv + x * LANES) + r[p] * us[x]);
+    }
+}
+
+static void scatter(const gcg_pass_rows *rows, int half, const void *r, const void *u, int64_t ldu, void *gvpack)
+{
+    for (int32_t i = rows->row0; i < rows->row1; i++) {
+        const real *ui = (const real *)u + i * ldu;
+        int64_t p0 = rows->row_ptr[i], p1 = rows->row_ptr[i + 1];
+        if (half)
+            scatter_row(PANEL_VECTORS / 2, p0, p1, rows->col, r, ui, gvpack);
+        else
+            scatter_row(PANEL_VECTORS, p0, p1, rows->col, r, ui, gvpack);
+    }
+}
+
+/* sum of x_i y_i in double */
+static inline double dot_inline(int64_t n, const real *x, const real *y)
+{
+    vec_d s0 = {0}, s1 = {0};
+    int64_t i = 0;
+    for (; i + 2 * LANES_D <= n; i += 2 * LANES_D) {
+        s0 += load_d(x + i) * load_d(y + i);
+        s1 += load_d(x + i + LANES_D) * load_d(y + i + LANES_D);
+    }
+    double s = sum_d(s0 + s1);
+    for (; i < n; i++) s += (double)x[i] * (double)y[i];
+    return s;
+}
+
+static double dot(int64_t n, const void *x, const void *y)
+{
+    return dot_inline(n, x, y);
+}
+
+static double residual(const gcg_pass_rows *rows, int32_t k, const void *u, int64_t ldu, const void *v, int64_t ldv,
+                       const float *xf, const double *xd, void *r)
+{
+    double sum = 0;
+    for (int32_t i = rows->row0; i < rows->row1; i++) {
+        const real *ui = (const real *)u + i * ldu;
+        for (int64_t p = rows->row_ptr[i]; p < rows->row_ptr[i + 1]; p++) {
+            double x = xf ? (double)xf[p] : xd[p];
+            double d = x - dot_inline(k, ui, (const real *)v + rows->col[p] * ldv);
+            ((real *)r)[p] = (real)d;
+            sum += d * d;
+        }
+    }
+    return sum;
+}
+
+static void row_product(const gcg_pass_rows *rows, const void *r, const double *x, double *y)
+{
+    const real *rr = r;
+    for (int32_t i = rows->row0; i < rows->row1; i++) {
+        double s = 0, t = 0; /* two chains hide the latency */
+        int64_t p = rows->row_ptr[i], p1 = rows->row_ptr[i + 1];
+        for (; p + 1 < p1; p += 2) {
+            s += (double)rr[p] * x[rows->col[p]];
+            t += (double)rr[p + 1] * x[rows->col[p + 1]];
+        }
+        if (p < p1) s += (double)rr[p] * x[rows->col[p]];
+        y[i] = s + t;
+    }
+}
+
+static void col_product(const gcg_pass_rows *rows, const void *r, const double *x, double *y)
+{
+    for (int32_t i = rows->row0; i < rows->row1; i++)
+        for (int64_t p = rows->row_ptr[i]; p < rows->row_ptr[i + 1]; p++)
+            y[rows->col[p]] += (double)((const real *)r)[p] * x[i];
+}
+
+static void line_sums(int64_t n, const void *r, const void *b, const void *c, double s[4])
+{
+    const real *rr = r, *bb = b, *cc = c;
+    vec_d sbb = {0}, src = {0}, sbc = {0}, scc = {0};
+    int64_t p = 0;
+    for (; p + LANES_D <= n; p += LANES_D) {
+        vec_d vr = load_d(rr + p), vb = load_d(bb + p), vc = load_d(cc + p);
+        sbb += vb * vb;
+        src += vr * vc;
+        sbc += vb * vc;
+        scc += vc * vc;
+    }
+    s[0] = sum_d(sbb);
+    s[1] = sum_d(src);
+    s[2] = sum_d(sbc);
+    s[3] = sum_d(scc);
+    for (; p < n; p++) {
+        double vr = (double)rr[p], vb = (double)bb[p], vc = (double)cc[p];
+        s[0] += vb * vb;
+        s[1] += vr * vc;
+        s[2] += vb * vc;
+        s[3] += vc * vc;
+    }
+}
+
+static void line_move(int64_t n, double a, void *r, const void *b, const void *c)
+{
+    real a1 = (real)a, a2 = (real)(a * a);
+    for (int64_t p = 0; p < n; p++) ((real *)r)[p] -= a1 * ((const real *)b)[p] + a2 * ((const real *)c)[p];
+}
+
+static void from_ratings(int64_t n, void *r, const float *xf, const double *xd)
+{
+    real *rr = r;
+    if (xf)
+        for (int64_t p = 0; p < n; p++) rr[p] = (real)xf[p] - rr[p];
+    else
+        for (int64_t p = 0; p < n; p++) rr[p] = (real)(xd[p] - (double)rr[p]);
+}
+
+static void pack(int32_t j0, int32_t j1, int width, int squared, const void *v, int64_t ldv, void *vpack)
+{
+    for (int32_t j = j0; j < j1; j++) {
+        const real *from = (const real *)v + j * ldv;
+        real *to = (real *)vpack + (int64_t)j * PANEL;
+        if (squared)
+            for (int q = 0; q < width; q++) to[q] = from[q] * from[q];
+        else
+            memcpy(to, from, (size_t)width * sizeof(real));
+    }
+}
+
+static void collect(int32_t j0, int32_t j1, int width, int packs_count, const void *packs, int64_t distance, double a,
+                    const void *v, int64_t ldv, double s, void *gv, int64_t ldgv)
+{
+    real ar = (real)a, sr = (real)s;
+    for (int32_t j = j0; j < j1; j++) {
+        const real *pack0 = (const real *)packs + (int64_t)j * PANEL, *vj = v ? (const real *)v + j * ldv : NULL;
+        real *gvj = (real *)gv + j * ldgv, sum[PANEL] = {0};
+        for (int b = 0; b < packs_count; b++)
+            for (int q = 0; q < width; q++) sum[q] += pack0[b * distance + q];
+        if (v)
+            for (int q = 0; q < width; q++) gvj[q] = ar * vj[q] + sr * sum[q];
+        else
+            for (int q = 0; q < width; q++) gvj[q] = sr * sum[q];
+    }
+}
+
+static void combine(int32_t i0, int32_t i1, int width, double a, const void *x, int64_t ldx, double s, void *y,
+                    int64_t ldy)
+{
+    real ar = (real)a, sr = (real)s;
+    for (int32_t i = i0; i < i1; i++) {
+        const real *xi = (const real *)x + i * ldx;
+        real *yi = (real *)y + i * ldy;
+        for (int q = 0; q < width; q++) yi[q] = ar * xi[q] + sr * yi[q];
+    }
+}
+
+static void axpy(int64_t n, double a, const void *x, void *y)
+{
+    real ar = (real)a;
+    for (int64_t i = 0; i < n; i++) ((real *)y)[i] += ar * ((const real *)x)[i];
+}
+
+static void scale(int64_t n, double a, const void *x, void *y)
+{
+    real ar = (real)a;
+    for (int64_t i = 0; i < n; i++) ((real *)y)[i] = ar * ((const real *)x)[i];
+}
+
+static void multiply(int64_t n, const void *x, const void *y, void *out)
+{
+    for (int64_t i = 0; i < n; i++) ((real *)out)[i] = ((const real *)x)[i] * ((const real *)y)[i];
+}
+
+static void subtract_vectors(int64_t n, const void *x, const void *y, void *out)
+{
+    for (int64_t i = 0; i < n; i++) ((real *)out)[i] = ((const real *)x)[i] - ((const real *)y)[i];
+}
+
+static void to_double(int64_t n, const void *x, double *out)
+{
+    for (int64_t i = 0; i < n; i++) out[i] = (double)((const real *)x)[i];
+}
+
+static void from_double(int64_t n, const double *x, void *out)
+{
+    for (int64_t i = 0; i < n; i++) ((real *)out)[i] = (real)x[i];
+}
+
+#define NAME3(precision, isa) gcg_pass_##precision##_##isa
+#define NAME2(precision, isa) NAME3(precision, isa)
+const gcg_pass_table NAME2(PRECISION, GCG_ISA) = {
+    .panel = PANEL,
+    .dots = dots,
+    .line = line,
+    .spread = spread,
+    .squares = squares,
+    .gather = gather,
+    .scatter = scatter,
+    .residual = residual,
+    .row_product = row_product,
+    .col_product = col_product,
+    .line_sums = line_sums,
+    .line_move = line_move,
+    .from_ratings = from_ratings,
+    .pack = pack,
+    .collect = collect,
+    .combine = combine,
+    .vector = {.dot = dot,
+               .axpy = axpy,
+               .scale = scale,
+               .multiply = multiply,
+               .subtract_vectors = subtract_vectors,
+               .to_double = to_double,
+               .from_double = from_double},
+};

@@ -1,0 +1,81 @@
+/* The table of inner kernels that kernels_pass.c fills once per precision and instruction set.
+ *
+ * Everything here works on one block of rows [row0, row1) of the ratings and one packed panel of columns, on one
+ * thread. Blocks, panels and threads are the business of kernels.c, which is the only user of this header.
+ *
+ * A panel is GCG_PANEL_BYTES of consecutive columns of a factor matrix (32 floats or 16 doubles), or its first half.
+ * Packed, row j of the panel stands at pack + j * panel: 474 KB for the items of MovieLens 1M, which stay in L2 while
+ * the ratings stream by. Rows of U are read in place. */
+#ifndef GCG_MATHS_KERNELS_PASS_H
+#define GCG_MATHS_KERNELS_PASS_H
+
+#include <stdint.h>
+
+#include "maths/kernels.h"
+
+enum { GCG_PANEL_BYTES = 128 };
+
+/* The pattern of a block of rows. Per-rating arrays are indexed by p = row_ptr[i] .. row_ptr[i+1]. */
+typedef struct {
+    int32_t row0, row1;
+    const int64_t *row_ptr;
+    const int32_t *col;
+} gcg_pass_rows;
+
+/* void pointers are arrays of the table's precision ("real"). half = 1: only the panel's first half is used.
+ * ld = distance of rows in entries. */
+typedef struct {
+    int panel; /* columns of a full panel */
+
+    /* out[p] = (first ? 0 : out[p]) + u_i . v_j */
+    void (*dots)(const gcg_pass_rows *rows, int half, const void *u, int64_t ldu, const void *vpack, void *out,
+                 int first);
+    /* b[p] += u_i . dv_j + du_i . v_j,  c[p] += du_i . dv_j  (set, not added, when first) */
+    void (*line)(const gcg_pass_rows *rows, int half, const void *u, const void *du, int64_t ldu, const void *vpack,
+                 const void *dvpack, void *b, void *c, int first);
+    /* gu_i = sum_j r_p v_j (set),  gvpack_j += r_p u_i */
+    void (*spread)(const gcg_pass_rows *rows, int half, const void *r, const void *u, int64_t ldu, const void *vpack,
+                   void *gu, int64_t ldgu, void *gvpack);
+    /* the same with r_p = 1, u_i replaced by its squares; vpack must hold squares */
+    void (*squares)(const gcg_pass_rows *rows, int half, const void *u, int64_t ldu, const void *vpack, void *gu,
+                    int64_t ldgu, void *gvpack);
+    /* gu_i = sum_j r_p v_j only */
+    void (*gather)(const gcg_pass_rows *rows, int half, const void *r, const void *vpack, void *gu, int64_t ldgu);
+    /* gvpack_j += r_p u_i only */
+    void (*scatter)(const gcg_pass_rows *rows, int half, const void *r, const void *u, int64_t ldu, void *gvpack);
+    /* r_p = real(d), d = x_p - u_i . v_j summed in double over k columns; x is xf or, when that is NULL, xd. Returns
+     * sum of d^2. */
+    double (*residual)(const gcg_pass_rows *rows, int32_t k, const void *u, int64_t ldu, const void *v, int64_t ldv,
+                       const float *xf, const double *xd, void *r);
+    /* y_i = sum_j r_p x_j in double */
+    void (*row_product)(const gcg_pass_rows *rows, const void *r, const double *x, double *y);
+    /* y_j += sum_i r_p x_i in double */
+    void (*col_product)(const gcg_pass_rows *rows, const void *r, const double *x, double *y);
+    /* s[0..3] = sums over p of b^2, r c, b c, c^2 in double */
+    void (*line_sums)(int64_t n, const void *r, const void *b, const void *c, double s[4]);
+    /* r -= a b + a^2 c */
+    void (*line_move)(int64_t n, double a, void *r, const void *b, const void *c);
+    /* r = x - r (after dots) */
+    void (*from_ratings)(int64_t n, void *r, const float *xf, const double *xd);
+
+    /* vpack_j = width columns of v_j (squared: their squares), rows j0..j1; the rest of a packed row is not touched */
+    void (*pack)(int32_t j0, int32_t j1, int width, int squared, const void *v, int64_t ldv, void *vpack);
+    /* gv_j = a v_j (0 when v is NULL) + s (sum of the packs' rows j, in order), width columns, rows j0..j1; pack b starts at packs + b *
+     * distance entries */
+    void (*collect)(int32_t j0, int32_t j1, int width, int packs_count, const void *packs, int64_t distance, double a,
+                    const void *v, int64_t ldv, double s, void *gv, int64_t ldgv);
+    /* y_i = a x_i + s y_i, width columns, rows i0..i1 */
+    void (*combine)(int32_t i0, int32_t i1, int width, double a, const void *x, int64_t ldx, double s, void *y,
+                    int64_t ldy);
+
+    gcg_vector_ops vector;
+} gcg_pass_table;
+
+/* One per object file; kernels.c picks. */
+extern const gcg_pass_table gcg_pass_float_base, gcg_pass_double_base;
+#if defined(__x86_64__)
+extern const gcg_pass_table gcg_pass_float_avx2, gcg_pass_double_avx2;
+extern const gcg_pass_table gcg_pass_float_avx512, gcg_pass_double_avx512;
+#endif
+
+#endif
