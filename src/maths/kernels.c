@@ -25,7 +25,7 @@ struct gcg_pass {
     void *vpack, *dvpack;               /* cols x GCG_PANEL_BYTES */
     void *packs;                        /* scatter_blocks times the same */
     double *partial;                    /* 4 per row block */
-    double multiply_adds;
+    double passes;
 };
 
 /* ---- choice of the instruction set ---- */
@@ -149,9 +149,9 @@ void gcg_pass_free(gcg_pass *pass)
     gcg_mem_free(pass);
 }
 
-double gcg_pass_work(const gcg_pass *pass)
+double gcg_pass_count(const gcg_pass *pass)
 {
-    return pass->multiply_adds;
+    return pass->passes;
 }
 
 /* ---- one call of a pass, as its tasks see it ---- */
@@ -258,7 +258,7 @@ double gcg_pass_residual(gcg_pass *pass, const gcg_factors *u, const gcg_factors
     c.u = u;
     c.v = v;
     c.r = r;
-    pass->multiply_adds += u->k;
+    pass->passes += 1;
     gcg_par_blocks(pass->row_blocks, residual_task, &c);
     return gcg_par_sum(pass->partial, pass->row_blocks);
 }
@@ -281,7 +281,7 @@ void gcg_pass_dots(gcg_pass *pass, const gcg_factors *u, const gcg_factors *v, v
         pack_panel(&c);
         gcg_par_blocks(pass->row_blocks, dots_task, &c);
     }
-    pass->multiply_adds += u->k;
+    pass->passes += 1;
 }
 
 /* The ratings of a row block. */
@@ -346,7 +346,7 @@ void gcg_pass_line(gcg_pass *pass, const gcg_factors *u, const gcg_factors *v, c
     memset(s, 0, 4 * sizeof *s);
     for (int32_t block = 0; block < pass->row_blocks; block++)
         for (int i = 0; i < 4; i++) s[i] += pass->partial[4 * block + i];
-    pass->multiply_adds += 3.0 * u->k;
+    pass->passes += 3;
 }
 
 static void line_move_task(int64_t block, void *ctx)
@@ -392,7 +392,7 @@ static void spread_panels(call *c)
         gcg_par_blocks(c->pass->scatter_blocks, spread_task, c);
         gcg_par_blocks(strips(c->gv->rows), collect_task, c);
     }
-    c->pass->multiply_adds += 2.0 * c->u->k;
+    c->pass->passes += 2;
 }
 
 void gcg_pass_gradient(gcg_pass *pass, const void *r, const gcg_factors *u, const gcg_factors *v, double lambda,
@@ -462,7 +462,6 @@ void gcg_pass_times(gcg_pass *pass, const void *r, const gcg_factors *z, gcg_fac
         pack_panel(&c);
         gcg_par_blocks(pass->row_blocks, times_task, &c);
     }
-    pass->multiply_adds += z->k;
 }
 
 static void times_t_task(int64_t block, void *ctx)
@@ -486,7 +485,6 @@ void gcg_pass_times_t(gcg_pass *pass, const void *r, const gcg_factors *y, gcg_f
         gcg_par_blocks(pass->scatter_blocks, times_t_task, &c);
         gcg_par_blocks(strips(z->rows), collect_task, &c);
     }
-    pass->multiply_adds += y->k;
 }
 
 static void matvec_task(int64_t block, void *ctx)
@@ -503,7 +501,6 @@ void gcg_pass_matvec(gcg_pass *pass, gcg_dtype type, const void *r, const double
     c.x_vector = x;
     c.y_vector = y;
     gcg_par_blocks(pass->row_blocks, matvec_task, &c);
-    pass->multiply_adds += 1;
 }
 
 static void matvec_t_task(int64_t block, void *ctx)
@@ -534,31 +531,41 @@ void gcg_pass_matvec_t(gcg_pass *pass, gcg_dtype type, const void *r, const doub
     c.y_vector = x;
     gcg_par_blocks(pass->scatter_blocks, matvec_t_task, &c);
     gcg_par_blocks(strips(pass->x->cols), matvec_t_sum_task, &c);
-    pass->multiply_adds += 1;
 }
 
 static void inner_task(int64_t block, void *ctx)
 {
     const call *c = ctx;
     int64_t p, n = block_ratings(c->pass, block, &p);
-    double rx = 0, rr = 0;
-    for (int64_t i = p; i < p + n; i++) {
-        double r = c->size == sizeof(float) ? (double)((const float *)c->r_in)[i] : ((const double *)c->r_in)[i];
-        rx += r * gcg_csr_value(c->pass->x, i);
-        rr += r * r;
-    }
-    c->pass->partial[2 * block] = rx;
-    c->pass->partial[2 * block + 1] = rr;
+    size_t offset = (size_t)p * c->size;
+    c->pass->partial[block] = c->table->vector.dot(n, (const char *)c->r_in + offset, (const char *)c->b + offset);
 }
 
-void gcg_pass_inner(gcg_pass *pass, gcg_dtype type, const void *r, double *r_x, double *r_r)
+double gcg_pass_inner(gcg_pass *pass, gcg_dtype type, const void *a, const void *b)
 {
     call c = make_call(pass, type);
-    c.r_in = r;
+    c.r_in = a;
+    c.b = (void *)b;
     gcg_par_blocks(pass->row_blocks, inner_task, &c);
-    *r_x = *r_r = 0;
-    for (int32_t b = 0; b < pass->row_blocks; b++) {
-        *r_x += pass->partial[2 * b];
-        *r_r += pass->partial[2 * b + 1];
+    return gcg_par_sum(pass->partial, pass->row_blocks);
+}
+
+static void inner_x_task(int64_t block, void *ctx)
+{
+    const call *c = ctx;
+    int64_t p, n = block_ratings(c->pass, block, &p);
+    double sum = 0;
+    for (int64_t i = p; i < p + n; i++) {
+        double a = c->size == sizeof(float) ? (double)((const float *)c->r_in)[i] : ((const double *)c->r_in)[i];
+        sum += a * gcg_csr_value(c->pass->x, i);
     }
+    c->pass->partial[block] = sum;
+}
+
+double gcg_pass_inner_x(gcg_pass *pass, gcg_dtype type, const void *a)
+{
+    call c = make_call(pass, type);
+    c.r_in = a;
+    gcg_par_blocks(pass->row_blocks, inner_x_task, &c);
+    return gcg_par_sum(pass->partial, pass->row_blocks);
 }

@@ -17,8 +17,8 @@ gcg_status gcg_pass_new(const gcg_csr *x, gcg_pass **pass, gcg_err *err);
 void gcg_pass_free(gcg_pass *pass);
 /* Bytes of scratch that gcg_pass_new takes for this pattern. */
 int64_t gcg_pass_bytes(const gcg_csr *x);
-/* Multiply-adds per rating so far, divided by nothing: sum of k over the passes. */
-double gcg_pass_work(const gcg_pass *pass);
+/* Full passes (one multiply-add of length k per rating) so far; the products with R below are not in it. */
+double gcg_pass_count(const gcg_pass *pass);
 
 /* "avx512", "avx2" or "base": what the passes use on this machine. */
 const char *gcg_kernels_isa(void);
@@ -45,14 +45,15 @@ void gcg_pass_gradient(gcg_pass *pass, const void *r, const gcg_factors *u, cons
 /* DU_iq = lambda + sum_{j in Omega_i} v_jq^2,  DV_jq = lambda + sum_{i in Omega_j} u_iq^2. Cost 2. */
 void gcg_pass_squares(gcg_pass *pass, const gcg_factors *u, const gcg_factors *v, double lambda, gcg_factors *du,
                       gcg_factors *dv);
-/* Y = R Z (rows x k) and Z = R'Y (cols x k). Cost 1 each. */
+/* Y = R Z (rows x k) and Z = R'Y (cols x k): k products. */
 void gcg_pass_times(gcg_pass *pass, const void *r, const gcg_factors *z, gcg_factors *y);
 void gcg_pass_times_t(gcg_pass *pass, const void *r, const gcg_factors *y, gcg_factors *z);
-/* y = R x and x = R'y in double. Cost 1 / k. */
+/* y = R x and x = R'y in double: one product. */
 void gcg_pass_matvec(gcg_pass *pass, gcg_dtype type, const void *r, const double *x, double *y);
 void gcg_pass_matvec_t(gcg_pass *pass, gcg_dtype type, const void *r, const double *y, double *x);
-/* <R, X> and ||R||_F^2 in double. */
-void gcg_pass_inner(gcg_pass *pass, gcg_dtype type, const void *r, double *r_x, double *r_r);
+/* <A, B> of two arrays with one real per rating, and <A, X>; in double. */
+double gcg_pass_inner(gcg_pass *pass, gcg_dtype type, const void *a, const void *b);
+double gcg_pass_inner_x(gcg_pass *pass, gcg_dtype type, const void *a);
 
 /* Functions on one stretch of a long vector, by precision. */
 typedef struct {

@@ -83,11 +83,8 @@ void gcg_solver_result_release(gcg_solver_result *r);
  * SOLVER.md sec. 1 (PAPER.md sec. 4). X may have empty rows and columns; nnz >= 1. Honours gcg_interrupt_requested(). */
 gcg_status gcg_complete(const gcg_csr *x, const gcg_solver_settings *settings, gcg_solver_result *result, gcg_err *err);
 
-/* lambda_max = ||P(X)||_sp, the smallest lambda with W* = 0, by Lanczos to about 1e-10 relative; exact (to
- * rounding) for min(rows, cols) <= 64. *upper (may be NULL) is a value that is at least ||P(X)||_sp (guarded as the
- * certificate is), *matvecs (may be NULL) the products spent. */
-gcg_status gcg_lambda_max(const gcg_csr *x, uint64_t seed, double *lambda_max, double *upper, int64_t *matvecs,
-                          gcg_err *err);
+/* lambda_max = ||P(X)||_sp, the smallest lambda with W* = 0, to about 1e-12 relative. */
+gcg_status gcg_lambda_max(const gcg_csr *x, uint64_t seed, double *lambda_max, gcg_err *err);
 
 /* Bytes that gcg_complete will need beyond the store for this data at the given rank (an estimate from above of the
  * arrays it allocates: factors, L-BFGS history, per-rating work arrays, polar workspace, certificate). */

@@ -1,0 +1,111 @@
+/* BLAS and LAPACK: see blas.h. */
+#include "base/blas.h"
+
+#include <cblas.h>
+#include <lapacke.h>
+#undef I /* complex.h's, through lapacke.h */
+
+#include "base/mem.h"
+
+#ifdef OPENBLAS_VERSION
+#define HAVE_OPENBLAS 1
+#endif
+
+void gcg_blas_init(void)
+{
+#ifdef HAVE_OPENBLAS
+    openblas_set_num_threads(1);
+#endif
+}
+
+const char *gcg_blas_version(void)
+{
+#ifdef HAVE_OPENBLAS
+    return openblas_get_config();
+#else
+    return "BLAS (version unknown)";
+#endif
+}
+
+static CBLAS_TRANSPOSE op(int transpose)
+{
+    return transpose ? CblasTrans : CblasNoTrans;
+}
+
+void gcg_blas_dgemm(int transpose_a, int transpose_b, int32_t m, int32_t n, int32_t k, double alpha, const double *a,
+                    int64_t lda, const double *b, int64_t ldb, double beta, double *c, int64_t ldc)
+{
+    if (m > 0 && n > 0)
+        cblas_dgemm(CblasRowMajor, op(transpose_a), op(transpose_b), m, n, k, alpha, a, (int)lda, b, (int)ldb, beta, c,
+                    (int)ldc);
+}
+
+void gcg_blas_sgemm(int transpose_a, int transpose_b, int32_t m, int32_t n, int32_t k, float alpha, const float *a,
+                    int64_t lda, const float *b, int64_t ldb, float beta, float *c, int64_t ldc)
+{
+    if (m > 0 && n > 0)
+        cblas_sgemm(CblasRowMajor, op(transpose_a), op(transpose_b), m, n, k, alpha, a, (int)lda, b, (int)ldb, beta, c,
+                    (int)ldc);
+}
+
+void gcg_blas_dgemv(int transpose, int32_t m, int32_t n, double alpha, const double *a, int64_t lda, const double *x,
+                    double beta, double *y)
+{
+    if (m > 0 && n > 0) cblas_dgemv(CblasRowMajor, op(transpose), m, n, alpha, a, (int)lda, x, 1, beta, y, 1);
+}
+
+double gcg_blas_ddot(int64_t n, const double *x, const double *y)
+{
+    return cblas_ddot((int)n, x, 1, y, 1);
+}
+
+double gcg_blas_dnrm2(int64_t n, const double *x)
+{
+    return cblas_dnrm2((int)n, x, 1);
+}
+
+void gcg_blas_daxpy(int64_t n, double a, const double *x, double *y)
+{
+    cblas_daxpy((int)n, a, x, 1, y, 1);
+}
+
+void gcg_blas_dscal(int64_t n, double a, double *x)
+{
+    cblas_dscal((int)n, a, x, 1);
+}
+
+/* LAPACK's info as a status. */
+static gcg_status outcome(lapack_int info, const char *what, gcg_err *err)
+{
+    if (info == 0) return GCG_OK;
+    if (info == LAPACK_WORK_MEMORY_ERROR || info == LAPACK_TRANSPOSE_MEMORY_ERROR) return gcg_fail_memory(err, what);
+    return gcg_fail(err, GCG_ERR_INTERNAL, NULL, 0, 0, "%s failed (LAPACK info %d): a value is not finite?", what,
+                    (int)info);
+}
+
+gcg_status gcg_blas_eigen(int32_t n, double *a, double *values, gcg_err *err)
+{
+    if (n == 0) return GCG_OK;
+    /* symmetric: column-major columns are our rows */
+    return outcome(LAPACKE_dsyevd(LAPACK_COL_MAJOR, 'V', 'L', n, a, n, values), "symmetric eigenproblem", err);
+}
+
+gcg_status gcg_blas_svd(int32_t m, int32_t n, double *a, double *s, double *u, double *vt, gcg_err *err)
+{
+    int32_t r = m < n ? m : n;
+    if (r == 0) return GCG_OK;
+    /* column-major, A is seen as its transpose, so U and V change places */
+    return outcome(LAPACKE_dgesdd(LAPACK_COL_MAJOR, 'S', n, m, a, n, s, vt, n, u, r), "singular value decomposition", err);
+}
+
+int gcg_blas_cholesky(int32_t n, double *a)
+{
+    /* row-major lower is column-major upper */
+    return n == 0 || LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'U', n, a, n) == 0;
+}
+
+gcg_status gcg_blas_tridiagonal(int32_t n, double *d, double *e, double *z, gcg_err *err)
+{
+    if (n == 0) return GCG_OK;
+    return outcome(LAPACKE_dstev(LAPACK_COL_MAJOR, z ? 'V' : 'N', n, d, e, z, n), "tridiagonal eigenproblem", err);
+}

@@ -1,0 +1,221 @@
+/* Algorithm 3. The loop below is the paper's; what each line does to the factors is the problem's business (problem.h),
+ * when to stop is this file's. */
+#include "solvers/gcg.h"
+
+#include <math.h>
+#include <stddef.h>
+
+#include "base/clock.h"
+#include "base/interrupt.h"
+#include "maths/certificate.h"
+
+enum { WINDOW = 8 /* iterations without progress that count as a stall */ };
+
+/* How the run has been going. */
+typedef struct {
+    const gcg_problem *problem;
+    const gcg_solver_settings *set;
+    double start;
+    gcg_progress now;
+    gcg_bound proved;         /* best dual value that is proved */
+    double estimated;         /* best dual value by estimate or proof */
+    double last_objective;
+    double best_gap;          /* smallest so far, and when it last fell by a twentieth */
+    int64_t best_gap_iter;
+    double objective_then;    /* objective at best_gap_iter */
+    double failed_gap;        /* estimated gap at the last proof that failed */
+    int32_t added;            /* atoms of the last step */
+    double scale;             /* objective at W = 0 */
+} run;
+
+static void tell(const run *r, const char *phase)
+{
+    if (r->set->phase) r->set->phase(phase, r->set->progress_user);
+}
+
+static double elapsed(const run *r)
+{
+    return gcg_clock_now() - r->start;
+}
+
+static void take_value(run *r, const gcg_point_value *value)
+{
+    r->now.objective = value->objective;
+    r->now.nuc_norm = value->rho;
+    r->now.rank = value->rank;
+}
+
+static void take_bound(run *r, const gcg_bound *bound)
+{
+    if (bound->rule > GCG_CERT_ESTIMATE) {
+        if (r->proved.rule == GCG_CERT_NONE || bound->dual > r->proved.dual) r->proved = *bound;
+        r->estimated = r->proved.dual; /* what estimates said before was too high */
+    } else if (bound->dual > r->estimated) {
+        r->estimated = bound->dual;
+    }
+}
+
+/* The printed bound and gap: by the best proof, or by the best estimate. */
+static void set_gap(run *r, int proved)
+{
+    gcg_bound shown = proved ? r->proved : (gcg_bound){r->estimated, GCG_CERT_ESTIMATE, 0};
+    if (r->problem->lambda == 0) shown = (gcg_bound){NAN, GCG_CERT_NONE, 0};
+    r->now.dual = shown.dual;
+    r->now.rule = shown.rule;
+    r->now.probability = shown.probability;
+    r->now.gap = r->problem->lambda == 0 ? NAN : gcg_certificate_gap(r->now.objective, shown.dual);
+}
+
+/* No further progress: neither gap nor objective moved over the window. */
+static int stalled(run *r)
+{
+    double rounding = r->now.u->type == GCG_FLOAT ? 1e-9 : 1e-14;
+    if (r->now.gap < 0.95 * r->best_gap || r->now.iter == 0) {
+        r->best_gap = r->now.gap;
+        r->best_gap_iter = r->now.iter;
+        r->objective_then = r->now.objective;
+    }
+    return r->now.iter - r->best_gap_iter >= WINDOW &&
+           r->objective_then - r->now.objective <= rounding * r->now.objective;
+}
+
+/* lambda = 0: the surrogate has no certificate; stop when an iteration at full rank gains less than the gap. */
+static int settled(const run *r, int at_cap)
+{
+    double gain = r->last_objective - r->now.objective;
+    return (at_cap || r->added == 0) && (gain < r->set->gap * r->now.objective || r->now.objective <= 1e-20 * r->scale);
+}
+
+/* The rank limit binds and the iterations have stopped gaining. */
+static int capped(const run *r, int at_cap)
+{
+    const double little = 1e-6; /* of the objective, in one iteration */
+    return at_cap && r->last_objective - r->now.objective <= fmin(r->set->gap, 1) * little * r->now.objective &&
+           r->now.gap > 0.8 * r->best_gap && r->now.iter > 2;
+}
+
+/* Decides whether to stop after this evaluation; *stop is set when so. */
+static gcg_status decide(run *r, int *done, gcg_stop *stop, gcg_err *err)
+{
+    const gcg_solver_settings *set = r->set;
+    const gcg_problem *problem = r->problem;
+    gcg_bound bound;
+    gcg_status status = GCG_OK;
+    int at_cap = set->rank > 0 && r->now.rank >= set->rank;
+    *done = 0;
+    if (problem->lambda > 0) {
+        status = problem->bound(problem->self, GCG_BOUND_ESTIMATE, set->gap, &bound, err);
+        if (status) return status;
+        take_bound(r, &bound);
+        set_gap(r, bound.rule > GCG_CERT_ESTIMATE);
+        if (r->now.gap <= set->gap && r->now.rule == GCG_CERT_ESTIMATE && !(r->now.gap > 0.8 * r->failed_gap)) {
+            tell(r, "certify");
+            r->failed_gap = r->now.gap;
+            status = problem->bound(problem->self, GCG_BOUND_PROOF, set->gap, &bound, err);
+            if (status) return status;
+            take_bound(r, &bound);
+            set_gap(r, bound.rule > GCG_CERT_ESTIMATE);
+        }
+        *done = r->now.rule > GCG_CERT_ESTIMATE && r->now.gap <= set->gap;
+        *stop = r->now.rank == 0 ? GCG_STOP_ZERO : GCG_STOP_CONVERGED;
+    } else {
+        set_gap(r, 0);
+        *done = r->now.iter > 0 && settled(r, at_cap);
+        *stop = GCG_STOP_CONVERGED;
+    }
+    if (*done) return GCG_OK;
+    *done = 1;
+    int is_stalled = stalled(r);
+    if (gcg_interrupt_requested())
+        *stop = GCG_STOP_SIGNAL;
+    else if (elapsed(r) >= set->max_time)
+        *stop = GCG_STOP_MAX_TIME;
+    else if (r->now.iter >= set->max_iter)
+        *stop = GCG_STOP_MAX_ITER;
+    else if (problem->lambda > 0 && capped(r, at_cap))
+        *stop = GCG_STOP_RANK_CAP;
+    else if (is_stalled)
+        *stop = at_cap ? GCG_STOP_RANK_CAP : GCG_STOP_STALLED;
+    else
+        *done = 0;
+    return GCG_OK;
+}
+
+/* The bound of a run that stops early, with what time there is. */
+static gcg_status last_bound(run *r, gcg_err *err)
+{
+    gcg_bound bound;
+    if (r->problem->lambda == 0 || r->now.rule > GCG_CERT_ESTIMATE) return GCG_OK;
+    tell(r, "certify");
+    gcg_status status = r->problem->bound(r->problem->self, GCG_BOUND_LAST, r->set->gap, &bound, err);
+    if (status) return status;
+    take_bound(r, &bound);
+    set_gap(r, r->proved.rule > GCG_CERT_ESTIMATE);
+    return GCG_OK;
+}
+
+static gcg_status report(run *r, gcg_err *err)
+{
+    r->problem->describe(r->problem->self, &r->now);
+    r->now.time_s = elapsed(r);
+    return r->set->progress ? r->set->progress(&r->now, r->set->progress_user, err) : GCG_OK;
+}
+
+static gcg_status evaluate(run *r, gcg_err *err)
+{
+    gcg_point_value value;
+    gcg_status status = r->problem->evaluate(r->problem->self, &value, err);
+    if (status) return status;
+    if (!isfinite(value.objective))
+        return gcg_fail(err, GCG_ERR_INTERNAL, NULL, 0, 0, "the objective is not finite");
+    r->last_objective = r->now.objective;
+    take_value(r, &value);
+    r->problem->describe(r->problem->self, &r->now);
+    if (r->now.iter == 0) r->scale = r->last_objective = value.objective;
+    return GCG_OK;
+}
+
+/* Goes on in double precision when float can do no more. */
+static gcg_status go_on_in_double(run *r, int *done, gcg_stop stop, gcg_err *err)
+{
+    int widened = 0;
+    double polar;
+    if (!*done || stop != GCG_STOP_STALLED) return GCG_OK;
+    gcg_status status = r->problem->widen(r->problem->self, &widened, err);
+    if (status || !widened) return status;
+    *done = 0;
+    r->best_gap = r->failed_gap = INFINITY;
+    status = evaluate(r, err);
+    return status ? status : r->problem->polar(r->problem->self, &polar, err);
+}
+
+gcg_status gcg_run(const gcg_problem *problem, const gcg_solver_settings *settings, double start, gcg_stop *stop,
+                   gcg_progress *last, gcg_err *err)
+{
+    run r = {.problem = problem, .set = settings, .start = start, .estimated = -INFINITY, .best_gap = INFINITY,
+             .failed_gap = INFINITY};
+    double polar;
+    int done = 0;
+    gcg_status status;
+    for (r.now.iter = 0;; r.now.iter++) {
+        status = evaluate(&r, err);
+        if (status) return status;
+        tell(&r, "polar");
+        if ((status = problem->polar(problem->self, &polar, err))) return status;
+        if ((status = decide(&r, &done, stop, err))) return status;
+        if ((status = go_on_in_double(&r, &done, *stop, err))) return status;
+        if (done) break;
+        if ((status = report(&r, err))) return status;
+        if ((status = problem->step(problem->self, &r.added, err))) return status;
+        tell(&r, "improve");
+        if ((status = problem->improve(problem->self, fmax(r.now.objective - r.estimated, 0), err))) return status;
+    }
+    if ((status = last_bound(&r, err))) return status;
+    gcg_point_value value;
+    if ((status = problem->finish(problem->self, &value, err))) return status;
+    take_value(&r, &value);
+    r.now.gap = problem->lambda > 0 ? gcg_certificate_gap(r.now.objective, r.now.dual) : NAN;
+    if ((status = report(&r, err))) return status;
+    *last = r.now;
+    return GCG_OK;
+}
