@@ -165,6 +165,7 @@ typedef struct {
     const gcg_factors *u, *v, *du, *dv;
     gcg_factors *gu, *gv;
     const void *r_in;
+    const void *b_in, *c_in;
     void *r, *b, *c;
     double a, s;
     const double *x_vector;
@@ -354,7 +355,8 @@ static void line_move_task(int64_t block, void *ctx)
     const call *c = ctx;
     int64_t p, n = block_ratings(c->pass, block, &p);
     size_t offset = (size_t)p * c->size;
-    c->table->line_move(n, c->a, (char *)c->r + offset, (char *)c->b + offset, (char *)c->c + offset);
+    c->table->line_move(n, c->a, (char *)c->r + offset, (const char *)c->b_in + offset,
+                        (const char *)c->c_in + offset);
 }
 
 void gcg_pass_line_move(gcg_pass *pass, gcg_dtype type, double a, void *r, const void *b, const void *c_in)
@@ -362,8 +364,8 @@ void gcg_pass_line_move(gcg_pass *pass, gcg_dtype type, double a, void *r, const
     call c = make_call(pass, type);
     c.a = a;
     c.r = r;
-    c.b = (void *)b;
-    c.c = (void *)c_in;
+    c.b_in = b;
+    c.c_in = c_in;
     gcg_par_blocks(pass->row_blocks, line_move_task, &c);
 }
 
@@ -538,14 +540,14 @@ static void inner_task(int64_t block, void *ctx)
     const call *c = ctx;
     int64_t p, n = block_ratings(c->pass, block, &p);
     size_t offset = (size_t)p * c->size;
-    c->pass->partial[block] = c->table->vector.dot(n, (const char *)c->r_in + offset, (const char *)c->b + offset);
+    c->pass->partial[block] = c->table->vector.dot(n, (const char *)c->r_in + offset, (const char *)c->b_in + offset);
 }
 
 double gcg_pass_inner(gcg_pass *pass, gcg_dtype type, const void *a, const void *b)
 {
     call c = make_call(pass, type);
     c.r_in = a;
-    c.b = (void *)b;
+    c.b_in = b;
     gcg_par_blocks(pass->row_blocks, inner_task, &c);
     return gcg_par_sum(pass->partial, pass->row_blocks);
 }

@@ -28,9 +28,9 @@ typedef struct {
     size_t work_bytes;
 } call;
 
-static const void *row(const gcg_factors *f, int32_t i)
+static void *row(const gcg_factors *f, int32_t i)
 {
-    return (const char *)f->data + (size_t)i * (size_t)f->stride * (size_t)f->type;
+    return (char *)f->data + (size_t)i * (size_t)f->stride * (size_t)f->type;
 }
 
 /* n rows from row i as doubles, k columns without padding. */
@@ -109,7 +109,7 @@ static void times_block_exact(const call *c, int32_t i, int32_t n, char *work)
     rows_to_double(c->a, i, n, a);
     if (c->beta != 0) rows_to_double(c->out, i, n, out);
     gcg_blas_dgemm(0, 0, n, ko, ka, 1, a, ka, c->c, ko, c->beta, out, ko);
-    for (int32_t x = 0; x < n; x++) ops.from_double(ko, out + (int64_t)x * ko, (void *)row(c->out, i + x));
+    for (int32_t x = 0; x < n; x++) ops.from_double(ko, out + (int64_t)x * ko, row(c->out, i + x));
 }
 
 static void times_task(int64_t group, void *ctx)
@@ -121,11 +121,11 @@ static void times_task(int64_t group, void *ctx)
         if (c->exact)
             times_block_exact(c, i, n, c->work + (size_t)group * c->work_bytes);
         else if (c->a->type == GCG_DOUBLE)
-            gcg_blas_dgemm(0, 0, n, ko, ka, 1, row(c->a, i), c->a->stride, c->c, ko, c->beta, (double *)row(c->out, i),
+            gcg_blas_dgemm(0, 0, n, ko, ka, 1, row(c->a, i), c->a->stride, c->c, ko, c->beta, row(c->out, i),
                            c->out->stride);
         else
             gcg_blas_sgemm(0, 0, n, ko, ka, 1, row(c->a, i), c->a->stride, c->c_float, ko, (float)c->beta,
-                           (float *)row(c->out, i), c->out->stride);
+                           row(c->out, i), c->out->stride);
     }
 }
 

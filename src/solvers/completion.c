@@ -136,7 +136,8 @@ static gcg_status shrink(completion *m, gcg_err *err)
 
 typedef struct {
     completion *m;
-    const char *d;
+    const char *d; /* a direction to add */
+    void *out;     /* a vector to change */
     double step, *partial;
 } vector_ctx;
 
@@ -593,7 +594,7 @@ static void invert_task(int64_t block, void *ctx)
     const vector_ctx *c = ctx;
     size_t offset;
     int64_t n = vector_block(c, block, &offset);
-    void *at = (void *)(c->d + offset);
+    void *at = (char *)c->out + offset;
     for (int64_t e = 0; e < n; e++)
         if (c->m->type == GCG_FLOAT)
             ((float *)at)[e] = ((float *)at)[e] > 0 ? 1 / ((float *)at)[e] : 0;
@@ -608,17 +609,17 @@ static void smooth_precondition(void *self, void *inverse)
     gcg_factors du, dv;
     views(m, inverse, &du, &dv);
     gcg_pass_squares(m->pass, &m->u, &m->v, m->lambda, &du, &dv);
-    vector_ctx c = {.m = m, .d = inverse};
+    vector_ctx c = {.m = m, .out = inverse};
     gcg_par_blocks(vector_blocks(m), invert_task, &c);
 }
 
 /* The surrogate along d is a quartic: SOLVER.md sec. 5. */
-static double smooth_search(void *self, const void *d, double g_d, double d_d, double *change)
+static double smooth_search(void *self, void *d, double g_d, double d_d, double *change)
 {
     completion *m = self;
     gcg_factors du, dv;
     double sums[4];
-    views(m, (void *)d, &du, &dv);
+    views(m, d, &du, &dv);
     gcg_pass_line(m->pass, &m->u, &m->v, &du, &dv, m->r, m->b, m->c, sums);
     const double c[5] = {0, g_d, 0.5 * sums[0] - sums[1] + 0.5 * m->lambda * d_d, sums[2], 0.5 * sums[3]};
     return gcg_line_search_quartic(c, change);

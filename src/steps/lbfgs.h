@@ -21,8 +21,8 @@ typedef struct {
     /* inverse = D^(-1) at the current point (0 where D is 0); NULL: D = 1 */
     void (*precondition)(void *self, void *inverse);
     /* Exact line search along d: the step, > 0, and *change = f(x + step d) - f(x) <= 0; or 0 when there is no descent. g_d = g.d < 0,
-     * d_d = d.d. */
-    double (*search)(void *self, const void *d, double g_d, double d_d, double *change);
+     * d_d = d.d; d is not changed. */
+    double (*search)(void *self, void *d, double g_d, double d_d, double *change);
     /* x += step d, for the d of the last search */
     void (*move)(void *self, const void *d, double step);
     /* what an updated quantity has drifted is computed afresh */
