@@ -32,24 +32,26 @@ static CBLAS_TRANSPOSE op(int transpose)
     return transpose ? CblasTrans : CblasNoTrans;
 }
 
-void gcg_blas_dgemm(int transpose_a, int transpose_b, int32_t m, int32_t n, int32_t k, double alpha, const double *a,
-                    int64_t lda, const double *b, int64_t ldb, double beta, double *c, int64_t ldc)
+void gcg_blas_dgemm(int transpose_a, int transpose_b, int32_t m, int32_t n, int32_t k, double alpha,
+                    const double *a, int64_t lda, const double *b, int64_t ldb, double beta, double *c,
+                    int64_t ldc)
 {
     if (m > 0 && n > 0)
-        cblas_dgemm(CblasRowMajor, op(transpose_a), op(transpose_b), m, n, k, alpha, a, (int)lda, b, (int)ldb, beta, c,
-                    (int)ldc);
+        cblas_dgemm(CblasRowMajor, op(transpose_a), op(transpose_b), m, n, k, alpha, a, (int)lda, b, (int)ldb,
+                    beta, c, (int)ldc);
 }
 
-void gcg_blas_sgemm(int transpose_a, int transpose_b, int32_t m, int32_t n, int32_t k, float alpha, const float *a,
-                    int64_t lda, const float *b, int64_t ldb, float beta, float *c, int64_t ldc)
+void gcg_blas_sgemm(int transpose_a, int transpose_b, int32_t m, int32_t n, int32_t k, float alpha,
+                    const float *a, int64_t lda, const float *b, int64_t ldb, float beta, float *c,
+                    int64_t ldc)
 {
     if (m > 0 && n > 0)
-        cblas_sgemm(CblasRowMajor, op(transpose_a), op(transpose_b), m, n, k, alpha, a, (int)lda, b, (int)ldb, beta, c,
-                    (int)ldc);
+        cblas_sgemm(CblasRowMajor, op(transpose_a), op(transpose_b), m, n, k, alpha, a, (int)lda, b, (int)ldb,
+                    beta, c, (int)ldc);
 }
 
-void gcg_blas_dgemv(int transpose, int32_t m, int32_t n, double alpha, const double *a, int64_t lda, const double *x,
-                    double beta, double *y)
+void gcg_blas_dgemv(int transpose, int32_t m, int32_t n, double alpha, const double *a, int64_t lda,
+                    const double *x, double beta, double *y)
 {
     if (m > 0 && n > 0) cblas_dgemv(CblasRowMajor, op(transpose), m, n, alpha, a, (int)lda, x, 1, beta, y, 1);
 }
@@ -78,16 +80,18 @@ void gcg_blas_dscal(int64_t n, double a, double *x)
 static gcg_status outcome(lapack_int info, const char *what, gcg_err *err)
 {
     if (info == 0) return GCG_OK;
-    if (info == LAPACK_WORK_MEMORY_ERROR || info == LAPACK_TRANSPOSE_MEMORY_ERROR) return gcg_fail_memory(err, what);
-    return gcg_fail(err, GCG_ERR_INTERNAL, NULL, 0, 0, "%s failed (LAPACK info %d): a value is not finite?", what,
-                    (int)info);
+    if (info == LAPACK_WORK_MEMORY_ERROR || info == LAPACK_TRANSPOSE_MEMORY_ERROR)
+        return gcg_fail_memory(err, what);
+    return gcg_fail(err, GCG_ERR_INTERNAL, NULL, 0, 0, "%s failed (LAPACK info %d): a value is not finite?",
+                    what, (int)info);
 }
 
 gcg_status gcg_blas_eigen(int32_t n, double *a, double *values, gcg_err *err)
 {
     if (n == 0) return GCG_OK;
     /* symmetric: column-major columns are our rows */
-    return outcome(LAPACKE_dsyevd(LAPACK_COL_MAJOR, 'V', 'L', n, a, n, values), "symmetric eigenproblem", err);
+    return outcome(LAPACKE_dsyevd(LAPACK_COL_MAJOR, 'V', 'L', n, a, n, values), "symmetric eigenproblem",
+                   err);
 }
 
 gcg_status gcg_blas_svd(int32_t m, int32_t n, double *a, double *s, double *u, double *vt, gcg_err *err)
@@ -95,7 +99,8 @@ gcg_status gcg_blas_svd(int32_t m, int32_t n, double *a, double *s, double *u, d
     int32_t r = m < n ? m : n;
     if (r == 0) return GCG_OK;
     /* column-major, A is seen as its transpose, so U and V change places */
-    return outcome(LAPACKE_dgesdd(LAPACK_COL_MAJOR, 'S', n, m, a, n, s, vt, n, u, r), "singular value decomposition", err);
+    return outcome(LAPACKE_dgesdd(LAPACK_COL_MAJOR, 'S', n, m, a, n, s, vt, n, u, r),
+                   "singular value decomposition", err);
 }
 
 int gcg_blas_cholesky(int32_t n, double *a)
@@ -107,5 +112,6 @@ int gcg_blas_cholesky(int32_t n, double *a)
 gcg_status gcg_blas_tridiagonal(int32_t n, double *d, double *e, double *z, gcg_err *err)
 {
     if (n == 0) return GCG_OK;
-    return outcome(LAPACKE_dstev(LAPACK_COL_MAJOR, z ? 'V' : 'N', n, d, e, z, n), "tridiagonal eigenproblem", err);
+    return outcome(LAPACKE_dstev(LAPACK_COL_MAJOR, z ? 'V' : 'N', n, d, e, z, n), "tridiagonal eigenproblem",
+                   err);
 }

@@ -1,4 +1,5 @@
-/* The one door to BLAS and LAPACK. Everything is row-major, double or float, and runs on the calling thread alone. */
+/* The one door to BLAS and LAPACK. Everything is row-major, double or float, and runs on the calling thread
+ * alone. */
 #ifndef GCG_BASE_BLAS_H
 #define GCG_BASE_BLAS_H
 
@@ -12,27 +13,30 @@ void gcg_blas_init(void);
 const char *gcg_blas_version(void);
 
 /* C (m x n) = alpha op(A) op(B) + beta C; op transposes when its flag is set; inner dimension k. */
-void gcg_blas_dgemm(int transpose_a, int transpose_b, int32_t m, int32_t n, int32_t k, double alpha, const double *a,
-                    int64_t lda, const double *b, int64_t ldb, double beta, double *c, int64_t ldc);
-void gcg_blas_sgemm(int transpose_a, int transpose_b, int32_t m, int32_t n, int32_t k, float alpha, const float *a,
-                    int64_t lda, const float *b, int64_t ldb, float beta, float *c, int64_t ldc);
+void gcg_blas_dgemm(int transpose_a, int transpose_b, int32_t m, int32_t n, int32_t k, double alpha,
+                    const double *a, int64_t lda, const double *b, int64_t ldb, double beta, double *c,
+                    int64_t ldc);
+void gcg_blas_sgemm(int transpose_a, int transpose_b, int32_t m, int32_t n, int32_t k, float alpha,
+                    const float *a, int64_t lda, const float *b, int64_t ldb, float beta, float *c,
+                    int64_t ldc);
 /* y = alpha op(A) x + beta y, A m x n. */
-void gcg_blas_dgemv(int transpose, int32_t m, int32_t n, double alpha, const double *a, int64_t lda, const double *x,
-                    double beta, double *y);
+void gcg_blas_dgemv(int transpose, int32_t m, int32_t n, double alpha, const double *a, int64_t lda,
+                    const double *x, double beta, double *y);
 double gcg_blas_ddot(int64_t n, const double *x, const double *y);
 double gcg_blas_dnrm2(int64_t n, const double *x);
 void gcg_blas_daxpy(int64_t n, double a, const double *x, double *y);
 void gcg_blas_dscal(int64_t n, double a, double *x);
 
-/* Symmetric A (n x n): values ascending; row i of A becomes eigenvector i. GCG_ERR_INTERNAL when A is not finite. */
+/* Symmetric A (n x n): values ascending; row i of A becomes eigenvector i. GCG_ERR_INTERNAL when A is not
+ * finite. */
 gcg_status gcg_blas_eigen(int32_t n, double *a, double *values, gcg_err *err);
 /* A (m x n) = U diag(s) Vt, r = min(m, n), s descending; U is m x r, Vt r x n. A is overwritten. */
 gcg_status gcg_blas_svd(int32_t m, int32_t n, double *a, double *s, double *u, double *vt, gcg_err *err);
-/* 1 when the Cholesky factorisation of the symmetric A (n x n, its lower triangle is read and overwritten) succeeds, 0
- * when a pivot is not positive. */
+/* 1 when the Cholesky factorisation of the symmetric A (n x n, its lower triangle is read and overwritten)
+ * succeeds, 0 when a pivot is not positive. */
 int gcg_blas_cholesky(int32_t n, double *a);
-/* Eigenvalues and, as rows of z (n x n), eigenvectors of the symmetric tridiagonal matrix with diagonal d (n) and
- * off-diagonal e (n - 1); values ascending in d. z may be NULL. */
+/* Eigenvalues and, as rows of z (n x n), eigenvectors of the symmetric tridiagonal matrix with diagonal d (n)
+ * and off-diagonal e (n - 1); values ascending in d. z may be NULL. */
 gcg_status gcg_blas_tridiagonal(int32_t n, double *d, double *e, double *z, gcg_err *err);
 
 #endif

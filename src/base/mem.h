@@ -15,7 +15,8 @@ enum { GCG_MEM_ALIGN = 64 };
 void *gcg_mem_alloc_array(int64_t count, size_t size);
 /* The same, zeroed. */
 void *gcg_mem_zalloc_array(int64_t count, size_t size);
-/* Grows or shrinks block (which may be NULL), keeping min(old, new) elements; on failure NULL, and block stays. */
+/* Grows or shrinks block (which may be NULL), keeping min(old, new) elements; on failure NULL, and block
+ * stays. */
 void *gcg_mem_resize_array(void *block, int64_t old_count, int64_t count, size_t size);
 void gcg_mem_free(void *block); /* NULL is fine */
 char *gcg_mem_strdup(const char *text);

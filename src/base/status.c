@@ -21,8 +21,8 @@ static void printable(char *out, size_t size, const char *text)
     out[n] = '\0';
 }
 
-gcg_status gcg_fail(gcg_err *err, gcg_status status, const char *file, int64_t line, int64_t col, const char *format,
-                    ...)
+gcg_status gcg_fail(gcg_err *err, gcg_status status, const char *file, int64_t line, int64_t col,
+                    const char *format, ...)
 {
     if (!err) return status;
     err->status = status;

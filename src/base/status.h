@@ -41,10 +41,11 @@ typedef enum { GCG_NOTE, GCG_WARNING, GCG_ERROR } gcg_severity;
 
 /* Where diagnostics go. emit may be NULL (then they are only counted). */
 typedef struct gcg_diag {
-    void (*emit)(void *user, gcg_severity severity, const char *file, int64_t line, int64_t col, const char *text);
+    void (*emit)(void *user, gcg_severity severity, const char *file, int64_t line, int64_t col,
+                 const char *text);
     void *user;
-    int64_t errors;  /* errors reported so far, shown or not */
-    int64_t shown;   /* of these, handed to emit */
+    int64_t errors; /* errors reported so far, shown or not */
+    int64_t shown;  /* of these, handed to emit */
     int64_t warnings;
 } gcg_diag;
 

@@ -48,7 +48,8 @@ static int utf8_length(const unsigned char *s)
     for (int i = 1; i < length; i++)
         if ((s[i] & 0xc0) != 0x80) return 0;
     int overlong = (s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xf0 && s[1] < 0x90);
-    int outside = (s[0] == 0xed && s[1] >= 0xa0) || (s[0] == 0xf4 && s[1] >= 0x90); /* surrogates, past U+10FFFF */
+    int outside =
+        (s[0] == 0xed && s[1] >= 0xa0) || (s[0] == 0xf4 && s[1] >= 0x90); /* surrogates, past U+10FFFF */
     return overlong || outside ? 0 : length;
 }
 

@@ -1,7 +1,7 @@
 /* A small writer of JSON text into memory. It does not read JSON.
  *
- * Values are added in order; in an object each has a key, in an array the key is NULL. A failed allocation is kept and
- * comes out of gcg_json_finish. Numbers have 17 significant digits and a point in every locale. */
+ * Values are added in order; in an object each has a key, in an array the key is NULL. A failed allocation is
+ * kept and comes out of gcg_json_finish. Numbers have 17 significant digits and a point in every locale. */
 #ifndef GCG_IO_JSON_H
 #define GCG_IO_JSON_H
 

@@ -36,7 +36,8 @@ static gcg_status find_target(gcg_output *o, gcg_err *err)
         return o->target ? GCG_OK : gcg_fail_memory(err, "output name");
     }
     if (stat(o->path, &found) != 0) return fail_io(err, o->path, "cannot follow this symbolic link");
-    if (S_ISDIR(found.st_mode)) return gcg_fail(err, GCG_ERR_IO, o->path, 0, 0, "cannot write here: it is a folder");
+    if (S_ISDIR(found.st_mode))
+        return gcg_fail(err, GCG_ERR_IO, o->path, 0, 0, "cannot write here: it is a folder");
     if (!S_ISREG(found.st_mode))
         return gcg_fail(err, GCG_ERR_IO, o->path, 0, 0, "cannot write here: it is not a regular file");
     char resolved[PATH_MAX];
@@ -60,7 +61,8 @@ static gcg_status create_temporary(gcg_output *o, gcg_err *err)
     size_t folder = folder_length(o->target), room = strlen(o->target) + RANDOM_LETTERS + sizeof "...tmp";
     const char *name = o->target + folder;
     int shown = (int)strlen(name), most = NAME_MAX - RANDOM_LETTERS - (int)(sizeof "...tmp" - 1);
-    if (shown > NAME_MAX) return gcg_fail(err, GCG_ERR_IO, o->path, 0, 0, "cannot write here: the name is too long");
+    if (shown > NAME_MAX)
+        return gcg_fail(err, GCG_ERR_IO, o->path, 0, 0, "cannot write here: the name is too long");
     if (shown > most) shown = most;
     o->temporary = gcg_mem_alloc_array((int64_t)room, 1);
     if (!o->temporary) return gcg_fail_memory(err, "output name");
@@ -99,7 +101,8 @@ gcg_status gcg_output_open(gcg_output *o, const char *path, gcg_err *err)
     return status;
 }
 
-/* Makes the rename last: syncs the folder. File systems that cannot sync a folder say EINVAL: nothing to do there. */
+/* Makes the rename last: syncs the folder. File systems that cannot sync a folder say EINVAL: nothing to do
+ * there. */
 static int sync_folder(const gcg_output *o)
 {
     size_t folder = folder_length(o->target);
@@ -122,7 +125,8 @@ gcg_status gcg_output_commit(gcg_output *o, gcg_err *err)
         status = fail_io(err, o->path, "cannot write");
     if (fclose(o->file) != 0 && !status) status = fail_io(err, o->path, "cannot write");
     o->file = NULL;
-    if (!status && rename(o->temporary, o->target) != 0) status = fail_io(err, o->path, "cannot put the file in place");
+    if (!status && rename(o->temporary, o->target) != 0)
+        status = fail_io(err, o->path, "cannot put the file in place");
     if (status)
         unlink(o->temporary);
     else if (sync_folder(o) != 0)

@@ -53,16 +53,16 @@ gcg_read_options gcg_read_options_defaults(void);
 
 /* What was read. Counts are over all files of one call. */
 typedef struct {
-    gcg_format format;     /* of the first file with lines */
-    int header;            /* 1: the first file had a header line */
-    int64_t lines;         /* lines read, all kinds */
-    int64_t blank, comment; /* skipped lines */
-    int64_t points;        /* ratings (or pairs) read */
-    int64_t duplicates;    /* points beyond the first of their pair */
-    int64_t merged_pairs;  /* pairs that occurred more than once and were merged */
+    gcg_format format;       /* of the first file with lines */
+    int header;              /* 1: the first file had a header line */
+    int64_t lines;           /* lines read, all kinds */
+    int64_t blank, comment;  /* skipped lines */
+    int64_t points;          /* ratings (or pairs) read */
+    int64_t duplicates;      /* points beyond the first of their pair */
+    int64_t merged_pairs;    /* pairs that occurred more than once and were merged */
     int64_t mapped, dropped; /* by value maps */
-    int64_t empty_blocks;  /* Netflix movies or KDD users without ratings */
-    int64_t bytes;         /* of text, after decompression */
+    int64_t empty_blocks;    /* Netflix movies or KDD users without ratings */
+    int64_t bytes;           /* of text, after decompression */
     double seconds;
 } gcg_read_report;
 
@@ -70,18 +70,20 @@ typedef struct {
 typedef struct {
     const char *user, *item;
     size_t user_length, item_length;
-    double value;   /* NaN when the input has no rating here */
+    double value; /* NaN when the input has no rating here */
     int has_value;
     const char *file; /* display name */
     int64_t line;
 } gcg_point;
 
-/* Calls fn for each point in order. A data error stops after at most GCG_DIAG_MAX_ERRORS reported messages (all
- * errors are counted) and gives GCG_ERR_DATA; fn is not called after the first error. Folders are expanded. "-"
- * is standard input. err receives the first error; the errors also went to diag, each with its place. */
+/* Calls fn for each point in order. A data error stops after at most GCG_DIAG_MAX_ERRORS reported messages
+ * (all errors are counted) and gives GCG_ERR_DATA; fn is not called after the first error. Folders are
+ * expanded. "-" is standard input. err receives the first error; the errors also went to diag, each with its
+ * place. */
 typedef gcg_status (*gcg_point_fn)(const gcg_point *point, void *user, gcg_err *err);
-gcg_status gcg_read_stream(const char *const *paths, int path_count, const gcg_read_options *options, gcg_diag *diag,
-                           gcg_point_fn fn, void *user, gcg_read_report *report, gcg_err *err);
+gcg_status gcg_read_stream(const char *const *paths, int path_count, const gcg_read_options *options,
+                           gcg_diag *diag, gcg_point_fn fn, void *user, gcg_read_report *report,
+                           gcg_err *err);
 
 /* The training set. Empty rows and columns occur where a MatrixMarket size line declares them or where a
  * hold-out took every rating. */
@@ -107,12 +109,13 @@ gcg_status gcg_pairs_read(const char *const *paths, int path_count, const gcg_re
                           gcg_read_report *report, gcg_err *err);
 void gcg_pairs_release(gcg_pairs *p);
 
-/* Moves ratings out of r->x into test (canonical order): each rating for which the hash of (seed, user id, item id) is
- * below fraction, so the choice does not depend on line order. */
-gcg_status gcg_ratings_hold_out(gcg_ratings *r, double fraction, uint64_t seed, gcg_pairs *test, gcg_err *err);
+/* Moves ratings out of r->x into test (canonical order): each rating for which the hash of (seed, user id,
+ * item id) is below fraction, so the choice does not depend on line order. */
+gcg_status gcg_ratings_hold_out(gcg_ratings *r, double fraction, uint64_t seed, gcg_pairs *test,
+                                gcg_err *err);
 
-/* Moves the given pairs out of r->x; test receives them, in canonical order, with their training ratings. Pairs that
- * are not in r->x are counted in *missing. */
+/* Moves the given pairs out of r->x; test receives them, in canonical order, with their training ratings.
+ * Pairs that are not in r->x are counted in *missing. */
 gcg_status gcg_ratings_take_pairs(gcg_ratings *r, const gcg_pairs *pairs, gcg_pairs *test, int64_t *missing,
                                   gcg_err *err);
 

@@ -36,7 +36,8 @@ static void gram_task(int64_t strip, void *ctx)
     const gram_ctx *c = ctx;
     const gcg_csr *r = c->r;
     int64_t n = r->cols;
-    int32_t j0 = (int32_t)(strip * c->strip_rows), j1 = j0 + c->strip_rows < r->cols ? j0 + c->strip_rows : r->cols;
+    int32_t j0 = (int32_t)(strip * c->strip_rows),
+            j1 = j0 + c->strip_rows < r->cols ? j0 + c->strip_rows : r->cols;
     memset(c->g + j0 * n, 0, (size_t)(j1 - j0) * (size_t)n * sizeof *c->g);
     for (int32_t i = 0; i < r->rows; i++) {
         int64_t p0 = r->row_ptr[i], p1 = r->row_ptr[i + 1];
@@ -89,7 +90,8 @@ gcg_status gcg_certificate_cholesky(const gcg_csr *r, double sigma, double guard
             proved = prove(gram, n, *bound, work);
         }
         if (!proved)
-            status = gcg_fail(err, GCG_ERR_INTERNAL, NULL, 0, 0, "no bound of the spectral norm could be proved");
+            status =
+                gcg_fail(err, GCG_ERR_INTERNAL, NULL, 0, 0, "no bound of the spectral norm could be proved");
     }
     gcg_csr_release(&transposed);
     gcg_mem_free(gram);

@@ -1,8 +1,8 @@
 /* Passes over the ratings: blocks of rows, panels of columns, threads. The inner loops are in kernels_pass.c.
  *
- * For each panel of columns the gathered factor is copied to a packed buffer that stays in L2; then the blocks of rows
- * stream by. Where a pass adds into columns (R'U), each block has a packed buffer of its own, and the buffers are added
- * in block order. */
+ * For each panel of columns the gathered factor is copied to a packed buffer that stays in L2; then the
+ * blocks of rows stream by. Where a pass adds into columns (R'U), each block has a packed buffer of its own,
+ * and the buffers are added in block order. */
 #include "maths/kernels.h"
 
 #include <string.h>
@@ -12,10 +12,10 @@
 #include "maths/kernels_pass.h"
 
 enum {
-    MAX_SCATTER_BLOCKS = 8,        /* each has a packed buffer of cols x GCG_PANEL_BYTES */
+    MAX_SCATTER_BLOCKS = 8,         /* each has a packed buffer of cols x GCG_PANEL_BYTES */
     SCATTER_RATINGS_PER_COLUMN = 8, /* adding a block's buffer must cost little beside its ratings */
-    ROW_BLOCKS_PER_SCATTER = 8,    /* finer blocks for passes that only write rows */
-    STRIP = 2048                   /* rows of a factor that one task packs or collects */
+    ROW_BLOCKS_PER_SCATTER = 8,     /* finer blocks for passes that only write rows */
+    STRIP = 2048                    /* rows of a factor that one task packs or collects */
 };
 
 struct gcg_pass {
@@ -45,10 +45,12 @@ static const isa *available(int index)
     static const isa avx512 = {"avx512", &gcg_pass_float_avx512, &gcg_pass_double_avx512};
     const isa *list[3];
     int n = 0;
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
-        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("fma"))
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("fma"))
         list[n++] = &avx512;
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2")) list[n++] = &avx2;
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2"))
+        list[n++] = &avx2;
     list[n++] = &base;
     return index < n ? list[index] : NULL;
 #else
@@ -127,7 +129,8 @@ gcg_status gcg_pass_new(const gcg_csr *x, gcg_pass **out, gcg_err *err)
     pass->dvpack = gcg_mem_zalloc_array(pack_bytes(x), 1);
     pass->packs = gcg_mem_zalloc_array(pass->scatter_blocks, (size_t)pack_bytes(x));
     pass->partial = gcg_mem_alloc_array(pass->row_blocks, 4 * sizeof *pass->partial);
-    if (!pass->scatter_start || !pass->row_start || !pass->vpack || !pass->dvpack || !pass->packs || !pass->partial) {
+    if (!pass->scatter_start || !pass->row_start || !pass->vpack || !pass->dvpack || !pass->packs ||
+        !pass->partial) {
         gcg_pass_free(pass);
         return gcg_fail_memory(err, "passes");
     }
@@ -159,8 +162,8 @@ double gcg_pass_count(const gcg_pass *pass)
 typedef struct {
     gcg_pass *pass;
     const gcg_pass_table *table;
-    size_t size;        /* of a real */
-    int32_t column;     /* first of the panel */
+    size_t size;    /* of a real */
+    int32_t column; /* first of the panel */
     int width, half, squared;
     const gcg_factors *u, *v, *du, *dv;
     gcg_factors *gu, *gv;
@@ -230,9 +233,10 @@ static void collect_task(int64_t strip, void *ctx)
 {
     const call *c = ctx;
     int add = c->a != 0;
-    c->table->collect((int32_t)(strip * STRIP), strip_end(strip, c->gv->rows), c->width, c->pass->scatter_blocks,
-                      c->pass->packs, (int64_t)c->pass->x->cols * c->table->panel, c->a, add ? at(c->v, c) : NULL,
-                      add ? c->v->stride : 0, c->s, at_out(c->gv, c), c->gv->stride);
+    c->table->collect((int32_t)(strip * STRIP), strip_end(strip, c->gv->rows), c->width,
+                      c->pass->scatter_blocks, c->pass->packs, (int64_t)c->pass->x->cols * c->table->panel,
+                      c->a, add ? at(c->v, c) : NULL, add ? c->v->stride : 0, c->s, at_out(c->gv, c),
+                      c->gv->stride);
 }
 
 static void clear_pack(const call *c, int64_t block, void **pack)
@@ -248,9 +252,8 @@ static void residual_task(int64_t block, void *ctx)
 {
     const call *c = ctx;
     gcg_pass_rows rows = row_block(c->pass, c->pass->row_start, block);
-    c->pass->partial[block] =
-        c->table->residual(&rows, c->u->k, c->u->data, c->u->stride, c->v->data, c->v->stride, c->pass->x->val_f,
-                           c->pass->x->val_d, c->r);
+    c->pass->partial[block] = c->table->residual(&rows, c->u->k, c->u->data, c->u->stride, c->v->data,
+                                                 c->v->stride, c->pass->x->val_f, c->pass->x->val_d, c->r);
 }
 
 double gcg_pass_residual(gcg_pass *pass, const gcg_factors *u, const gcg_factors *v, void *r)
@@ -315,8 +318,8 @@ static void line_task(int64_t block, void *ctx)
 {
     const call *c = ctx;
     gcg_pass_rows rows = row_block(c->pass, c->pass->row_start, block);
-    c->table->line(&rows, c->half, at(c->u, c), at(c->du, c), c->u->stride, c->pass->vpack, c->pass->dvpack, c->b, c->c,
-                   c->column == 0);
+    c->table->line(&rows, c->half, at(c->u, c), at(c->du, c), c->u->stride, c->pass->vpack, c->pass->dvpack,
+                   c->b, c->c, c->column == 0);
 }
 
 static void line_sums_task(int64_t block, void *ctx)
@@ -378,13 +381,14 @@ static void spread_task(int64_t block, void *ctx)
     void *pack;
     clear_pack(c, block, &pack);
     if (c->squared)
-        c->table->squares(&rows, c->half, at(c->u, c), c->u->stride, c->pass->vpack, at_out(c->gu, c), c->gu->stride, pack);
+        c->table->squares(&rows, c->half, at(c->u, c), c->u->stride, c->pass->vpack, at_out(c->gu, c),
+                          c->gu->stride, pack);
     else
-        c->table->spread(&rows, c->half, c->r_in, at(c->u, c), c->u->stride, c->pass->vpack, at_out(c->gu, c), c->gu->stride,
-                         pack);
+        c->table->spread(&rows, c->half, c->r_in, at(c->u, c), c->u->stride, c->pass->vpack, at_out(c->gu, c),
+                         c->gu->stride, pack);
     if (!c->squared)
-        c->table->combine(rows.row0, rows.row1, c->width, c->a, at(c->u, c), c->u->stride, c->s, at_out(c->gu, c),
-                          c->gu->stride);
+        c->table->combine(rows.row0, rows.row1, c->width, c->a, at(c->u, c), c->u->stride, c->s,
+                          at_out(c->gu, c), c->gu->stride);
 }
 
 static void spread_panels(call *c)
@@ -397,8 +401,8 @@ static void spread_panels(call *c)
     c->pass->passes += 2;
 }
 
-void gcg_pass_gradient(gcg_pass *pass, const void *r, const gcg_factors *u, const gcg_factors *v, double lambda,
-                       gcg_factors *gu, gcg_factors *gv)
+void gcg_pass_gradient(gcg_pass *pass, const void *r, const gcg_factors *u, const gcg_factors *v,
+                       double lambda, gcg_factors *gu, gcg_factors *gv)
 {
     call c = make_call(pass, u->type);
     c.r_in = r;
@@ -430,8 +434,8 @@ static void shift_task(int64_t strip, void *ctx)
         }
 }
 
-void gcg_pass_squares(gcg_pass *pass, const gcg_factors *u, const gcg_factors *v, double lambda, gcg_factors *du,
-                      gcg_factors *dv)
+void gcg_pass_squares(gcg_pass *pass, const gcg_factors *u, const gcg_factors *v, double lambda,
+                      gcg_factors *du, gcg_factors *dv)
 {
     call c = make_call(pass, u->type);
     c.u = u;
@@ -520,7 +524,8 @@ static void matvec_t_sum_task(int64_t strip, void *ctx)
     int32_t cols = c->pass->x->cols;
     for (int32_t j = (int32_t)(strip * STRIP); j < strip_end(strip, cols); j++) {
         double sum = 0;
-        for (int64_t b = 0; b < c->pass->scatter_blocks; b++) sum += ((const double *)c->pass->packs)[b * cols + j];
+        for (int64_t b = 0; b < c->pass->scatter_blocks; b++)
+            sum += ((const double *)c->pass->packs)[b * cols + j];
         c->y_vector[j] = sum;
     }
 }
@@ -540,7 +545,8 @@ static void inner_task(int64_t block, void *ctx)
     const call *c = ctx;
     int64_t p, n = block_ratings(c->pass, block, &p);
     size_t offset = (size_t)p * c->size;
-    c->pass->partial[block] = c->table->vector.dot(n, (const char *)c->r_in + offset, (const char *)c->b_in + offset);
+    c->pass->partial[block] =
+        c->table->vector.dot(n, (const char *)c->r_in + offset, (const char *)c->b_in + offset);
 }
 
 double gcg_pass_inner(gcg_pass *pass, gcg_dtype type, const void *a, const void *b)
@@ -558,7 +564,8 @@ static void inner_x_task(int64_t block, void *ctx)
     int64_t p, n = block_ratings(c->pass, block, &p);
     double sum = 0;
     for (int64_t i = p; i < p + n; i++) {
-        double a = c->size == sizeof(float) ? (double)((const float *)c->r_in)[i] : ((const double *)c->r_in)[i];
+        double a =
+            c->size == sizeof(float) ? (double)((const float *)c->r_in)[i] : ((const double *)c->r_in)[i];
         sum += a * gcg_csr_value(c->pass->x, i);
     }
     c->pass->partial[block] = sum;

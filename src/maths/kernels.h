@@ -1,8 +1,9 @@
 /* Fused multithreaded passes over the ratings, and sweeps over long vectors.
  *
- * X is rows x cols with pattern Omega and N ratings; U (rows x k) and V (cols x k) are factors of one precision, "real";
- * R is a matrix on Omega given by one real per rating, r[p], in the order of the store. A pass of cost 1 is one
- * multiply-add of length k per rating. Results are the same for any number of threads: see base/parallel.h. */
+ * X is rows x cols with pattern Omega and N ratings; U (rows x k) and V (cols x k) are factors of one
+ * precision, "real"; R is a matrix on Omega given by one real per rating, r[p], in the order of the store. A
+ * pass of cost 1 is one multiply-add of length k per rating. Results are the same for any number of threads:
+ * see base/parallel.h. */
 #ifndef GCG_MATHS_KERNELS_H
 #define GCG_MATHS_KERNELS_H
 
@@ -10,7 +11,8 @@
 #include "store/csr.h"
 #include "store/factors.h"
 
-/* Blocks of rows for one pattern and the scratch of the passes. Not shared between threads that call passes. */
+/* Blocks of rows for one pattern and the scratch of the passes. Not shared between threads that call passes.
+ */
 typedef struct gcg_pass gcg_pass;
 
 gcg_status gcg_pass_new(const gcg_csr *x, gcg_pass **pass, gcg_err *err);
@@ -25,26 +27,27 @@ const char *gcg_kernels_isa(void);
 /* Tests: use this instruction set from now on (NULL: the best one). 0 when this machine has it not. */
 int gcg_kernels_force(const char *isa);
 
-/* r_p = x_p - u_i . v_j, summed in double and rounded to real; returns sum over p of (x_p - u_i . v_j)^2. Cost 1 (in
- * double). */
+/* r_p = x_p - u_i . v_j, summed in double and rounded to real; returns sum over p of (x_p - u_i . v_j)^2.
+ * Cost 1 (in double). */
 double gcg_pass_residual(gcg_pass *pass, const gcg_factors *u, const gcg_factors *v, void *r);
 /* The same summed in real: twice as fast, and enough to stop the drift of an updated residual. Cost 1. */
 void gcg_pass_residual_fast(gcg_pass *pass, const gcg_factors *u, const gcg_factors *v, void *r);
 /* out_p = u_i . v_j. Cost 1. */
 void gcg_pass_dots(gcg_pass *pass, const gcg_factors *u, const gcg_factors *v, void *out);
 
-/* b_p = u_i . dv_j + du_i . v_j,  c_p = du_i . dv_j, and s = sums over p of b^2, r c, b c, c^2 (double). Cost 3. */
+/* b_p = u_i . dv_j + du_i . v_j,  c_p = du_i . dv_j, and s = sums over p of b^2, r c, b c, c^2 (double).
+ * Cost 3. */
 void gcg_pass_line(gcg_pass *pass, const gcg_factors *u, const gcg_factors *v, const gcg_factors *du,
                    const gcg_factors *dv, const void *r, void *b, void *c, double s[4]);
 /* r -= a b + a^2 c: the residual after U += a dU, V += a dV. Cost 0. */
 void gcg_pass_line_move(gcg_pass *pass, gcg_dtype type, double a, void *r, const void *b, const void *c);
 
 /* GU = lambda U - R V,  GV = lambda V - R'U: the gradient of the surrogate (62). Cost 2. */
-void gcg_pass_gradient(gcg_pass *pass, const void *r, const gcg_factors *u, const gcg_factors *v, double lambda,
-                       gcg_factors *gu, gcg_factors *gv);
+void gcg_pass_gradient(gcg_pass *pass, const void *r, const gcg_factors *u, const gcg_factors *v,
+                       double lambda, gcg_factors *gu, gcg_factors *gv);
 /* DU_iq = lambda + sum_{j in Omega_i} v_jq^2,  DV_jq = lambda + sum_{i in Omega_j} u_iq^2. Cost 2. */
-void gcg_pass_squares(gcg_pass *pass, const gcg_factors *u, const gcg_factors *v, double lambda, gcg_factors *du,
-                      gcg_factors *dv);
+void gcg_pass_squares(gcg_pass *pass, const gcg_factors *u, const gcg_factors *v, double lambda,
+                      gcg_factors *du, gcg_factors *dv);
 /* Y = R Z (rows x k) and Z = R'Y (cols x k): k products. */
 void gcg_pass_times(gcg_pass *pass, const void *r, const gcg_factors *z, gcg_factors *y);
 void gcg_pass_times_t(gcg_pass *pass, const void *r, const gcg_factors *y, gcg_factors *z);

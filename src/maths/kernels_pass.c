@@ -1,11 +1,12 @@
 /* Inner kernels over the ratings: one source for float and double and for each instruction set.
  *
- * The Makefile compiles this file once per combination: GCG_REAL_FLOAT or GCG_REAL_DOUBLE names the precision,
- * GCG_ISA (base, avx2, avx512) the table that is defined. Vectors are the compiler's generic ones, as wide as the
- * instruction set has them. Formulas stand in kernels_pass.h; SOLVER.md sec. 7 measured the tilings.
+ * The Makefile compiles this file once per combination: GCG_REAL_FLOAT or GCG_REAL_DOUBLE names the
+ * precision, GCG_ISA (base, avx2, avx512) the table that is defined. Vectors are the compiler's generic ones,
+ * as wide as the instruction set has them. Formulas stand in kernels_pass.h; SOLVER.md sec. 7 measured the
+ * tilings.
  *
- * Dot products: the accumulators of LANES ratings are summed by one transposing reduction (LANES - 1 additions for LANES
- * sums) instead of LANES separate ones. */
+ * Dot products: the accumulators of LANES ratings are summed by one transposing reduction (LANES - 1
+ * additions for LANES sums) instead of LANES separate ones. */
 #include "maths/kernels_pass.h"
 
 #include <string.h>
@@ -66,7 +67,8 @@ static inline double sum_d(vec_d v)
     return s;
 }
 
-/* One stage of the reduction: segments of 2h lanes of x and y folded to h lanes, x's and y's segments in turn. */
+/* One stage of the reduction: segments of 2h lanes of x and y folded to h lanes, x's and y's segments in
+ * turn. */
 #if VECTOR_LANES == 16
 #define LOW8 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23
 #define HIGH8 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31
@@ -92,8 +94,8 @@ static inline double sum_d(vec_d v)
 #define LOW1 0, 2
 #define HIGH1 1, 3
 #endif
-#define STAGE(h, low, high)                                                                                            \
-    for (int g = 0; g < h; g++)                                                                                        \
+#define STAGE(h, low, high)                                                                                  \
+    for (int g = 0; g < h; g++)                                                                              \
     a[g] = __builtin_shufflevector(a[g], a[g + h], low) + __builtin_shufflevector(a[g], a[g + h], high)
 
 /* Lane g of the result = sum of the lanes of a[g], g < LANES. a is overwritten. */
@@ -123,8 +125,8 @@ static inline void put(real *out, vec sums, int count, int first)
 }
 
 /* nv (vectors a panel row) is a constant in each caller, so that u stays in registers. */
-static inline void dots_row(int nv, int64_t p0, int64_t p1, const int32_t *col, const real *u, const real *vpack,
-                            real *out, int first)
+static inline void dots_row(int nv, int64_t p0, int64_t p1, const int32_t *col, const real *u,
+                            const real *vpack, real *out, int first)
 {
     vec us[PANEL_VECTORS];
     for (int x = 0; x < nv; x++) us[x] = load(u + x * LANES);
@@ -141,8 +143,8 @@ static inline void dots_row(int nv, int64_t p0, int64_t p1, const int32_t *col, 
     }
 }
 
-static void dots(const gcg_pass_rows *rows, int half, const void *u, int64_t ldu, const void *vpack, void *out,
-                 int first)
+static void dots(const gcg_pass_rows *rows, int half, const void *u, int64_t ldu, const void *vpack,
+                 void *out, int first)
 {
     for (int32_t i = rows->row0; i < rows->row1; i++) {
         const real *ui = (const real *)u + i * ldu;
@@ -188,8 +190,8 @@ static inline void line_row(int nv, int64_t p0, int64_t p1, const int32_t *col, 
     }
 }
 
-static void line(const gcg_pass_rows *rows, int half, const void *u, const void *du, int64_t ldu, const void *vpack,
-                 const void *dvpack, void *b, void *c, int first)
+static void line(const gcg_pass_rows *rows, int half, const void *u, const void *du, int64_t ldu,
+                 const void *vpack, const void *dvpack, void *b, void *c, int first)
 {
     for (int32_t i = rows->row0; i < rows->row1; i++) {
         const real *ui = (const real *)u + i * ldu, *dui = (const real *)du + i * ldu;
@@ -222,8 +224,8 @@ static inline void spread_row(int nv, int ones, int64_t p0, int64_t p1, const in
     for (int x = 0; x < nv; x++) store(gu + x * LANES, gus[x]);
 }
 
-static void spread(const gcg_pass_rows *rows, int half, const void *r, const void *u, int64_t ldu, const void *vpack,
-                   void *gu, int64_t ldgu, void *gvpack)
+static void spread(const gcg_pass_rows *rows, int half, const void *r, const void *u, int64_t ldu,
+                   const void *vpack, void *gu, int64_t ldgu, void *gvpack)
 {
     for (int32_t i = rows->row0; i < rows->row1; i++) {
         const real *ui = (const real *)u + i * ldu;
@@ -236,8 +238,8 @@ static void spread(const gcg_pass_rows *rows, int half, const void *r, const voi
     }
 }
 
-static void squares(const gcg_pass_rows *rows, int half, const void *u, int64_t ldu, const void *vpack, void *gu,
-                    int64_t ldgu, void *gvpack)
+static void squares(const gcg_pass_rows *rows, int half, const void *u, int64_t ldu, const void *vpack,
+                    void *gu, int64_t ldgu, void *gvpack)
 {
     for (int32_t i = rows->row0; i < rows->row1; i++) {
         const real *ui = (const real *)u + i * ldu;
@@ -250,8 +252,8 @@ static void squares(const gcg_pass_rows *rows, int half, const void *u, int64_t 
     }
 }
 
-static inline void gather_row(int nv, int64_t p0, int64_t p1, const int32_t *col, const real *r, const real *vpack,
-                              real *gu)
+static inline void gather_row(int nv, int64_t p0, int64_t p1, const int32_t *col, const real *r,
+                              const real *vpack, real *gu)
 {
     vec even[PANEL_VECTORS], odd[PANEL_VECTORS]; /* two chains hide the latency of the additions */
     memset(even, 0, sizeof even);
@@ -269,7 +271,8 @@ static inline void gather_row(int nv, int64_t p0, int64_t p1, const int32_t *col
     for (int x = 0; x < nv; x++) store(gu + x * LANES, even[x] + odd[x]);
 }
 
-static void gather(const gcg_pass_rows *rows, int half, const void *r, const void *vpack, void *gu, int64_t ldgu)
+static void gather(const gcg_pass_rows *rows, int half, const void *r, const void *vpack, void *gu,
+                   int64_t ldgu)
 {
     for (int32_t i = rows->row0; i < rows->row1; i++) {
         real *gui = (real *)gu + i * ldgu;
@@ -281,8 +284,8 @@ static void gather(const gcg_pass_rows *rows, int half, const void *r, const voi
     }
 }
 
-static inline void scatter_row(int nv, int64_t p0, int64_t p1, const int32_t *col, const real *r, const real *u,
-                               real *gvpack)
+static inline void scatter_row(int nv, int64_t p0, int64_t p1, const int32_t *col, const real *r,
+                               const real *u, real *gvpack)
 {
     vec us[PANEL_VECTORS];
     for (int x = 0; x < nv; x++) us[x] = load(u + x * LANES);
@@ -292,7 +295,8 @@ static inline void scatter_row(int nv, int64_t p0, int64_t p1, const int32_t *co
     }
 }
 
-static void scatter(const gcg_pass_rows *rows, int half, const void *r, const void *u, int64_t ldu, void *gvpack)
+static void scatter(const gcg_pass_rows *rows, int half, const void *r, const void *u, int64_t ldu,
+                    void *gvpack)
 {
     for (int32_t i = rows->row0; i < rows->row1; i++) {
         const real *ui = (const real *)u + i * ldu;
@@ -323,8 +327,8 @@ static double dot(int64_t n, const void *x, const void *y)
     return dot_inline(n, x, y);
 }
 
-static double residual(const gcg_pass_rows *rows, int32_t k, const void *u, int64_t ldu, const void *v, int64_t ldv,
-                       const float *xf, const double *xd, void *r)
+static double residual(const gcg_pass_rows *rows, int32_t k, const void *u, int64_t ldu, const void *v,
+                       int64_t ldv, const float *xf, const double *xd, void *r)
 {
     double sum = 0;
     for (int32_t i = rows->row0; i < rows->row1; i++) {
@@ -413,12 +417,13 @@ static void pack(int32_t j0, int32_t j1, int width, int squared, const void *v, 
     }
 }
 
-static void collect(int32_t j0, int32_t j1, int width, int packs_count, const void *packs, int64_t distance, double a,
-                    const void *v, int64_t ldv, double s, void *gv, int64_t ldgv)
+static void collect(int32_t j0, int32_t j1, int width, int packs_count, const void *packs, int64_t distance,
+                    double a, const void *v, int64_t ldv, double s, void *gv, int64_t ldgv)
 {
     real ar = (real)a, sr = (real)s;
     for (int32_t j = j0; j < j1; j++) {
-        const real *pack0 = (const real *)packs + (int64_t)j * PANEL, *vj = v ? (const real *)v + j * ldv : NULL;
+        const real *pack0 = (const real *)packs + (int64_t)j * PANEL,
+                   *vj = v ? (const real *)v + j * ldv : NULL;
         real *gvj = (real *)gv + j * ldgv, sum[PANEL] = {0};
         for (int b = 0; b < packs_count; b++)
             for (int q = 0; q < width; q++) sum[q] += pack0[b * distance + q];
@@ -429,8 +434,8 @@ static void collect(int32_t j0, int32_t j1, int width, int packs_count, const vo
     }
 }
 
-static void combine(int32_t i0, int32_t i1, int width, double a, const void *x, int64_t ldx, double s, void *y,
-                    int64_t ldy)
+static void combine(int32_t i0, int32_t i1, int width, double a, const void *x, int64_t ldx, double s,
+                    void *y, int64_t ldy)
 {
     real ar = (real)a, sr = (real)s;
     for (int32_t i = i0; i < i1; i++) {

@@ -1,11 +1,12 @@
 /* The table of inner kernels that kernels_pass.c fills once per precision and instruction set.
  *
- * Everything here works on one block of rows [row0, row1) of the ratings and one packed panel of columns, on one
- * thread. Blocks, panels and threads are the business of kernels.c, which is the only user of this header.
+ * Everything here works on one block of rows [row0, row1) of the ratings and one packed panel of columns, on
+ * one thread. Blocks, panels and threads are the business of kernels.c, which is the only user of this
+ * header.
  *
- * A panel is GCG_PANEL_BYTES of consecutive columns of a factor matrix (32 floats or 16 doubles), or its first half.
- * Packed, row j of the panel stands at pack + j * panel: 474 KB for the items of MovieLens 1M, which stay in L2 while
- * the ratings stream by. Rows of U are read in place. */
+ * A panel is GCG_PANEL_BYTES of consecutive columns of a factor matrix (32 floats or 16 doubles), or its
+ * first half. Packed, row j of the panel stands at pack + j * panel: 474 KB for the items of MovieLens 1M,
+ * which stay in L2 while the ratings stream by. Rows of U are read in place. */
 #ifndef GCG_MATHS_KERNELS_PASS_H
 #define GCG_MATHS_KERNELS_PASS_H
 
@@ -28,25 +29,27 @@ typedef struct {
     int panel; /* columns of a full panel */
 
     /* out[p] = (first ? 0 : out[p]) + u_i . v_j */
-    void (*dots)(const gcg_pass_rows *rows, int half, const void *u, int64_t ldu, const void *vpack, void *out,
-                 int first);
+    void (*dots)(const gcg_pass_rows *rows, int half, const void *u, int64_t ldu, const void *vpack,
+                 void *out, int first);
     /* b[p] += u_i . dv_j + du_i . v_j,  c[p] += du_i . dv_j  (set, not added, when first) */
-    void (*line)(const gcg_pass_rows *rows, int half, const void *u, const void *du, int64_t ldu, const void *vpack,
-                 const void *dvpack, void *b, void *c, int first);
+    void (*line)(const gcg_pass_rows *rows, int half, const void *u, const void *du, int64_t ldu,
+                 const void *vpack, const void *dvpack, void *b, void *c, int first);
     /* gu_i = sum_j r_p v_j (set),  gvpack_j += r_p u_i */
-    void (*spread)(const gcg_pass_rows *rows, int half, const void *r, const void *u, int64_t ldu, const void *vpack,
-                   void *gu, int64_t ldgu, void *gvpack);
+    void (*spread)(const gcg_pass_rows *rows, int half, const void *r, const void *u, int64_t ldu,
+                   const void *vpack, void *gu, int64_t ldgu, void *gvpack);
     /* the same with r_p = 1, u_i replaced by its squares; vpack must hold squares */
-    void (*squares)(const gcg_pass_rows *rows, int half, const void *u, int64_t ldu, const void *vpack, void *gu,
-                    int64_t ldgu, void *gvpack);
+    void (*squares)(const gcg_pass_rows *rows, int half, const void *u, int64_t ldu, const void *vpack,
+                    void *gu, int64_t ldgu, void *gvpack);
     /* gu_i = sum_j r_p v_j only */
-    void (*gather)(const gcg_pass_rows *rows, int half, const void *r, const void *vpack, void *gu, int64_t ldgu);
+    void (*gather)(const gcg_pass_rows *rows, int half, const void *r, const void *vpack, void *gu,
+                   int64_t ldgu);
     /* gvpack_j += r_p u_i only */
-    void (*scatter)(const gcg_pass_rows *rows, int half, const void *r, const void *u, int64_t ldu, void *gvpack);
-    /* r_p = real(d), d = x_p - u_i . v_j summed in double over k columns; x is xf or, when that is NULL, xd. Returns
-     * sum of d^2. */
-    double (*residual)(const gcg_pass_rows *rows, int32_t k, const void *u, int64_t ldu, const void *v, int64_t ldv,
-                       const float *xf, const double *xd, void *r);
+    void (*scatter)(const gcg_pass_rows *rows, int half, const void *r, const void *u, int64_t ldu,
+                    void *gvpack);
+    /* r_p = real(d), d = x_p - u_i . v_j summed in double over k columns; x is xf or, when that is NULL, xd.
+     * Returns sum of d^2. */
+    double (*residual)(const gcg_pass_rows *rows, int32_t k, const void *u, int64_t ldu, const void *v,
+                       int64_t ldv, const float *xf, const double *xd, void *r);
     /* y_i = sum_j r_p x_j in double */
     void (*row_product)(const gcg_pass_rows *rows, const void *r, const double *x, double *y);
     /* y_j += sum_i r_p x_i in double */
@@ -58,15 +61,16 @@ typedef struct {
     /* r = x - r (after dots) */
     void (*from_ratings)(int64_t n, void *r, const float *xf, const double *xd);
 
-    /* vpack_j = width columns of v_j (squared: their squares), rows j0..j1; the rest of a packed row is not touched */
+    /* vpack_j = width columns of v_j (squared: their squares), rows j0..j1; the rest of a packed row is not
+     * touched */
     void (*pack)(int32_t j0, int32_t j1, int width, int squared, const void *v, int64_t ldv, void *vpack);
-    /* gv_j = a v_j (0 when v is NULL) + s (sum of the packs' rows j, in order), width columns, rows j0..j1; pack b starts at packs + b *
-     * distance entries */
-    void (*collect)(int32_t j0, int32_t j1, int width, int packs_count, const void *packs, int64_t distance, double a,
-                    const void *v, int64_t ldv, double s, void *gv, int64_t ldgv);
+    /* gv_j = a v_j (0 when v is NULL) + s (sum of the packs' rows j, in order), width columns, rows j0..j1;
+     * pack b starts at packs + b * distance entries */
+    void (*collect)(int32_t j0, int32_t j1, int width, int packs_count, const void *packs, int64_t distance,
+                    double a, const void *v, int64_t ldv, double s, void *gv, int64_t ldgv);
     /* y_i = a x_i + s y_i, width columns, rows i0..i1 */
-    void (*combine)(int32_t i0, int32_t i1, int width, double a, const void *x, int64_t ldx, double s, void *y,
-                    int64_t ldy);
+    void (*combine)(int32_t i0, int32_t i1, int width, double a, const void *x, int64_t ldx, double s,
+                    void *y, int64_t ldy);
 
     gcg_vector_ops vector;
 } gcg_pass_table;

@@ -52,11 +52,13 @@ static void gram_block_stored(const call *c, int32_t i, int32_t n, double *sum, 
 {
     int32_t ka = c->a->k, kb = c->b->k;
     if (c->a->type == GCG_DOUBLE) {
-        gcg_blas_dgemm(1, 0, ka, kb, n, 1, row(c->a, i), c->a->stride, row(c->b, i), c->b->stride, 1, sum, kb);
+        gcg_blas_dgemm(1, 0, ka, kb, n, 1, row(c->a, i), c->a->stride, row(c->b, i), c->b->stride, 1, sum,
+                       kb);
         return;
     }
     float *product = (float *)work;
-    gcg_blas_sgemm(1, 0, ka, kb, n, 1, row(c->a, i), c->a->stride, row(c->b, i), c->b->stride, 0, product, kb);
+    gcg_blas_sgemm(1, 0, ka, kb, n, 1, row(c->a, i), c->a->stride, row(c->b, i), c->b->stride, 0, product,
+                   kb);
     for (int64_t e = 0; e < (int64_t)ka * kb; e++) sum[e] += (double)product[e];
 }
 
@@ -87,7 +89,8 @@ gcg_status gcg_tall_gram(const gcg_factors *a, const gcg_factors *b, int exact, 
     int64_t n = groups(a->rows), size = (int64_t)a->k * b->k;
     memset(g, 0, (size_t)size * sizeof *g);
     call c = {.a = a, .b = b, .exact = exact};
-    c.work_bytes = exact ? (size_t)BLOCK * (size_t)(a->k + b->k) * sizeof(double) : (size_t)size * sizeof(float);
+    c.work_bytes =
+        exact ? (size_t)BLOCK * (size_t)(a->k + b->k) * sizeof(double) : (size_t)size * sizeof(float);
     c.partial = gcg_mem_alloc_array(n * size, sizeof *c.partial);
     c.work = gcg_mem_alloc_array(n, c.work_bytes);
     gcg_status status = c.partial && c.work ? GCG_OK : gcg_fail_memory(err, "Gram matrix");
@@ -129,7 +132,8 @@ static void times_task(int64_t group, void *ctx)
     }
 }
 
-gcg_status gcg_tall_times(const gcg_factors *a, const double *c_in, double beta, int exact, gcg_factors *out, gcg_err *err)
+gcg_status gcg_tall_times(const gcg_factors *a, const double *c_in, double beta, int exact, gcg_factors *out,
+                          gcg_err *err)
 {
     int64_t n = groups(a->rows), size = (int64_t)a->k * out->k;
     call c = {.a = a, .out = out, .exact = exact, .c = c_in, .beta = beta};
@@ -169,7 +173,8 @@ gcg_status gcg_tall_project(const gcg_factors *b, const double *weight, gcg_fact
 void gcg_tall_cut(gcg_factors *x, int32_t k)
 {
     size_t size = (size_t)x->type;
-    for (int32_t i = 0; i < x->rows; i++) memset((char *)row(x, i) + (size_t)k * size, 0, (size_t)(x->k - k) * size);
+    for (int32_t i = 0; i < x->rows; i++)
+        memset((char *)row(x, i) + (size_t)k * size, 0, (size_t)(x->k - k) * size);
     x->k = k;
 }
 
@@ -180,7 +185,8 @@ static gcg_status orthonormalise_once(gcg_factors *x, double *g, double *basis, 
     gcg_status status = gcg_tall_gram(x, x, 1, g, err);
     if (!status) status = gcg_blas_eigen(k, g, values, err);
     if (status) return status;
-    double floor = values[k - 1] * (x->type == GCG_FLOAT ? 1e-10 : 1e-24); /* squares of the relative rounding */
+    double floor =
+        values[k - 1] * (x->type == GCG_FLOAT ? 1e-10 : 1e-24); /* squares of the relative rounding */
     for (int32_t q = k - 1; q >= 0 && values[q] > floor; q--) kept++;
     if (kept == 0) {
         gcg_tall_cut(x, 0);
@@ -188,7 +194,8 @@ static gcg_status orthonormalise_once(gcg_factors *x, double *g, double *basis, 
     }
     for (int32_t c = 0; c < kept; c++) { /* largest first */
         double scale = 1 / sqrt(values[k - 1 - c]);
-        for (int32_t q = 0; q < k; q++) basis[(int64_t)q * kept + c] = g[(int64_t)(k - 1 - c) * k + q] * scale;
+        for (int32_t q = 0; q < k; q++)
+            basis[(int64_t)q * kept + c] = g[(int64_t)(k - 1 - c) * k + q] * scale;
     }
     gcg_factors out = *x; /* the same rows, fewer columns */
     out.k = kept;
@@ -203,7 +210,8 @@ gcg_status gcg_tall_orthonormalise(gcg_factors *x, gcg_err *err)
     double *g = gcg_mem_alloc_array(k * k, sizeof *g), *basis = gcg_mem_alloc_array(k * k, sizeof *basis),
            *values = gcg_mem_alloc_array(k, sizeof *values);
     gcg_status status = g && basis && values ? GCG_OK : gcg_fail_memory(err, "orthonormal basis");
-    for (int round = 0; round < 2 && !status && x->k > 0; round++) status = orthonormalise_once(x, g, basis, values, err);
+    for (int round = 0; round < 2 && !status && x->k > 0; round++)
+        status = orthonormalise_once(x, g, basis, values, err);
     gcg_mem_free(g);
     gcg_mem_free(basis);
     gcg_mem_free(values);

@@ -1,9 +1,11 @@
 /* Matrix completion as a gcg_problem: squared loss on observed entries, trace norm.
  *
- *     F(W) = 1/2 sum over Omega of (x_ij - w_ij)^2 + lambda ||W||_tr,  W = U V'   (PAPER.md sec. 4, SOLVER.md)
+ *     F(W) = 1/2 sum over Omega of (x_ij - w_ij)^2 + lambda ||W||_tr,  W = U V'   (PAPER.md sec. 4,
+ * SOLVER.md)
  *
- * U and V lie one after the other in one vector, so that L-BFGS sees a single point. R = P(X - W) = -grad l(W) has one real
- * per rating. Not here: the order of the steps and when to stop (gcg.c), the passes (maths/kernels). */
+ * U and V lie one after the other in one vector, so that L-BFGS sees a single point. R = P(X - W) = -grad
+ * l(W) has one real per rating. Not here: the order of the steps and when to stop (gcg.c), the passes
+ * (maths/kernels). */
 #include <math.h>
 #include <string.h>
 
@@ -23,23 +25,23 @@
 #include "steps/two_dim.h"
 
 enum {
-    BLOCK_ATOMS = 64,       /* atoms a round: SOLVER.md sec. 8, row "1 block" */
-    KRYLOV_DEPTH = 4,       /* block products: fewer make the atoms too inexact */
-    MEMORY = 5,             /* L-BFGS pairs: 3 to 20 need the same iterations */
+    BLOCK_ATOMS = 64, /* atoms a round: SOLVER.md sec. 8, row "1 block" */
+    KRYLOV_DEPTH = 4, /* block products: fewer make the atoms too inexact */
+    MEMORY = 5,       /* L-BFGS pairs: 3 to 20 need the same iterations */
     INNER_ITERATIONS = 100,
     INNER_LEAST = 3,
-    REFRESH = 10,           /* inner iterations between fresh residuals and preconditioners */
-    PLAIN_ITERATIONS = 20,  /* the paper's cap */
-    PROVE_ALWAYS = 256,     /* min(rows, cols) up to which every bound is proved: it costs nothing */
+    REFRESH = 10,            /* inner iterations between fresh residuals and preconditioners */
+    PLAIN_ITERATIONS = 20,   /* the paper's cap */
+    PROVE_ALWAYS = 256,      /* min(rows, cols) up to which every bound is proved: it costs nothing */
     CHOLESKY_DEFAULT = 2000, /* ... by Cholesky without being asked */
-    CHOLESKY_MOST = 8000,   /* ... with certify */
-    SMALL_DATA = 50000      /* ratings below which double precision costs nothing that matters */
+    CHOLESKY_MOST = 8000,    /* ... with certify */
+    SMALL_DATA = 50000       /* ratings below which double precision costs nothing that matters */
 };
-static const double INNER_REDUCTION = 0.3;  /* of the preconditioned gradient: SOLVER.md sec. 5, gamma */
-static const double ATOM_MARGIN = 1e-7;     /* sigma_i > lambda (1 + this) makes an atom */
-static const double FALSE_BOUND = 1e-6;     /* probability that is stated for rule 4 */
-static const double LAST_SECONDS = 1.0;     /* for the bound of a run that stops early */
-static const double DOUBLE_GAP = 1e-5;      /* gaps below it need double factors in the end */
+static const double INNER_REDUCTION = 0.3; /* of the preconditioned gradient: SOLVER.md sec. 5, gamma */
+static const double ATOM_MARGIN = 1e-7;    /* sigma_i > lambda (1 + this) makes an atom */
+static const double FALSE_BOUND = 1e-6;    /* probability that is stated for rule 4 */
+static const double LAST_SECONDS = 1.0;    /* for the bound of a run that stops early */
+static const double DOUBLE_GAP = 1e-5;     /* gaps below it need double factors in the end */
 
 typedef struct {
     const gcg_csr *x;
@@ -50,21 +52,21 @@ typedef struct {
     gcg_rng rng;
 
     gcg_dtype type;
-    gcg_factors u, v;       /* views of point */
-    char *point;            /* (rows + cols) * stride reals */
-    void *r, *b, *c;        /* per rating: residual, line search */
-    char *workspace;        /* of L-BFGS */
+    gcg_factors u, v; /* views of point */
+    char *point;      /* (rows + cols) * stride reals */
+    void *r, *b, *c;  /* per rating: residual, line search */
+    char *workspace;  /* of L-BFGS */
     int64_t workspace_bytes;
 
-    double *s, *inverse_s;  /* balanced: squared column norms of U and V */
-    gcg_factors rv;         /* R V */
+    double *s, *inverse_s; /* balanced: squared column norms of U and V */
+    gcg_factors rv;        /* R V */
     gcg_point_value value;
-    double r_x, r_r;        /* <R, X>, ||R||^2 */
-    double x_x;             /* ||P(X)||^2 */
-    double sigma;           /* estimate of sigma_1(R) from below */
-    gcg_triplets atoms;     /* of this round */
-    gcg_factors spare;      /* unused Ritz vectors of the last one */
-    gcg_linop op;           /* R */
+    double r_x, r_r;    /* <R, X>, ||R||^2 */
+    double x_x;         /* ||P(X)||^2 */
+    double sigma;       /* estimate of sigma_1(R) from below */
+    gcg_triplets atoms; /* of this round */
+    gcg_factors spare;  /* unused Ritz vectors of the last one */
+    gcg_linop op;       /* R */
     int64_t block_matvecs;
 } completion;
 
@@ -116,7 +118,8 @@ static gcg_status lay_out(completion *m, int32_t k, gcg_dtype type, gcg_err *err
         for (int32_t i = 0; i < to->rows; i++)
             if (from->type == type)
                 memcpy((char *)to->data + (size_t)i * (size_t)stride * (size_t)type,
-                       (char *)from->data + (size_t)i * (size_t)from->stride * (size_t)type, (size_t)copied * (size_t)type);
+                       (char *)from->data + (size_t)i * (size_t)from->stride * (size_t)type,
+                       (size_t)copied * (size_t)type);
             else
                 for (int32_t q = 0; q < copied; q++) gcg_factors_set(to, i, q, gcg_factors_get(from, i, q));
     }
@@ -309,8 +312,8 @@ static gcg_status polar(void *self, double *estimate, gcg_err *err)
         status = GCG_OK;
         if (block > 0) {
             gcg_block_op op = {m->x->rows, m->x->cols, m->type, m, block_times, block_times_t};
-            status = gcg_polar_block(&op, &m->u, &m->v, m->inverse_s, m->spare.k ? &m->spare : NULL, block, KRYLOV_DEPTH,
-                                     &m->rng, &m->atoms, err);
+            status = gcg_polar_block(&op, &m->u, &m->v, m->inverse_s, m->spare.k ? &m->spare : NULL, block,
+                                     KRYLOV_DEPTH, &m->rng, &m->atoms, err);
         }
         if (!status && !m->atoms.v.data) status = gcg_factors_init(&m->atoms.v, m->x->cols, 0, m->type, err);
         if (!status) status = ritz_estimate(m, err);
@@ -321,7 +324,8 @@ static gcg_status polar(void *self, double *estimate, gcg_err *err)
 
 /* ---- certificate ---- */
 
-/* The relative amount by which sigma_1 may be guarded before the gap rises above `wanted`; 0 when it is above already. */
+/* The relative amount by which sigma_1 may be guarded before the gap rises above `wanted`; 0 when it is above
+ * already. */
 static double guard_room(const completion *m, double wanted)
 {
     double low = 0, high = 0.1; /* more is never worth having */
@@ -404,7 +408,8 @@ static gcg_status bound(void *self, gcg_bound_effort effort, double wanted_gap, 
 /* ---- lines 4 and 5 ---- */
 
 /* out = the first k columns of f times scale. */
-static gcg_status scaled_columns(const gcg_factors *f, const double *scale, int32_t k, gcg_factors *out, gcg_err *err)
+static gcg_status scaled_columns(const gcg_factors *f, const double *scale, int32_t k, gcg_factors *out,
+                                 gcg_err *err)
 {
     gcg_status status = gcg_factors_init(out, f->rows, k, f->type, err);
     for (int32_t i = 0; !status && i < f->rows; i++)
@@ -422,7 +427,8 @@ static gcg_status line4(completion *m, gcg_two_dim_step *step, double *value, gc
     if (!status) {
         gcg_pass_dots(m->pass, &u, &v, m->b);
         /* a = P(W) = x - r: every inner product from those of b with x and r, and of r and x */
-        double b_b = gcg_pass_inner(m->pass, m->type, m->b, m->b), b_r = gcg_pass_inner(m->pass, m->type, m->b, m->r),
+        double b_b = gcg_pass_inner(m->pass, m->type, m->b, m->b),
+               b_r = gcg_pass_inner(m->pass, m->type, m->b, m->r),
                b_x = gcg_pass_inner_x(m->pass, m->type, m->b);
         double A = m->x_x - 2 * m->r_x + m->r_r, C = b_x - b_r, a_x = m->x_x - m->r_x;
         *step = gcg_two_dim(A, b_b, C, a_x - m->lambda * m->value.rho, b_x - m->lambda);
@@ -448,7 +454,8 @@ static gcg_status append(completion *m, const gcg_factors *u, const gcg_factors 
     return GCG_OK;
 }
 
-/* Line 5 to the letter: U <- [sqrt(1-eta) U, sqrt(theta) u], V likewise. An atom with theta = 0 would be a saddle: left out. */
+/* Line 5 to the letter: U <- [sqrt(1-eta) U, sqrt(theta) u], V likewise. An atom with theta = 0 would be a
+ * saddle: left out. */
 static gcg_status extend_by_line4(completion *m, const gcg_two_dim_step *step, int32_t *added, gcg_err *err)
 {
     gcg_factors u = {0}, v = {0};
@@ -494,18 +501,22 @@ static gcg_status append_atoms(completion *m, int32_t count, gcg_err *err)
     return status;
 }
 
-/* Shrinks the appended columns until F is no higher than before: t was computed with R from before the proximal step. */
-static gcg_status settle_atoms(completion *m, int32_t first, double before, gcg_point_value *value, gcg_err *err)
+/* Shrinks the appended columns until F is no higher than before: t was computed with R from before the
+ * proximal step. */
+static gcg_status settle_atoms(completion *m, int32_t first, double before, gcg_point_value *value,
+                               gcg_err *err)
 {
     enum { HALVINGS = 30 };
     const double rounding = m->type == GCG_FLOAT ? 1e-7 : 1e-14;
     gcg_status status = value_here(m, value, err);
-    for (int i = 0; i < HALVINGS && !status && m->u.k > first && value->objective > before * (1 + rounding); i++) {
+    for (int i = 0; i < HALVINGS && !status && m->u.k > first && value->objective > before * (1 + rounding);
+         i++) {
         const double root_half = 0.70710678118654752;
         for (int side = 0; side < 2; side++) {
             gcg_factors *f = side ? &m->v : &m->u;
             for (int32_t x = 0; x < f->rows; x++)
-                for (int32_t q = first; q < f->k; q++) gcg_factors_set(f, x, q, root_half * gcg_factors_get(f, x, q));
+                for (int32_t q = first; q < f->k; q++)
+                    gcg_factors_set(f, x, q, root_half * gcg_factors_get(f, x, q));
         }
         status = value_here(m, value, err);
     }
@@ -519,7 +530,8 @@ static gcg_status keep_spare(completion *m, int32_t used, gcg_err *err)
     int32_t left = m->atoms.count - used;
     gcg_status status = gcg_factors_init(&m->spare, m->x->cols, left, m->type, err);
     for (int32_t j = 0; !status && j < m->spare.rows; j++)
-        for (int32_t q = 0; q < left; q++) gcg_factors_set(&m->spare, j, q, gcg_factors_get(&m->atoms.v, j, used + q));
+        for (int32_t q = 0; q < left; q++)
+            gcg_factors_set(&m->spare, j, q, gcg_factors_get(&m->atoms.v, j, used + q));
     return status;
 }
 
@@ -547,8 +559,8 @@ static gcg_status step_block(completion *m, int32_t *added, gcg_err *err)
     if (!status) status = shrink(m, err);
     int32_t first = m->u.k, count = 0, room = room_for_atoms(m);
     if (!status) {
-        while (count < m->atoms.count && count < room && m->atoms.sigma[count] > m->lambda * (1 + ATOM_MARGIN) &&
-               m->atoms.sigma[count] > 0)
+        while (count < m->atoms.count && count < room &&
+               m->atoms.sigma[count] > m->lambda * (1 + ATOM_MARGIN) && m->atoms.sigma[count] > 0)
             count++;
         status = append_atoms(m, count, err);
     }
@@ -653,6 +665,14 @@ static int smooth_interrupted(void *self)
     return gcg_interrupt_requested() || gcg_clock_now() >= m->deadline;
 }
 
+/* An inner iteration that gains less is lost time. F - F* goes with the square of the gap (SOLVER.md sec. 4,
+ * table), so at small gaps much smaller gains still matter. */
+static double least_decrease(double gap, double objective)
+{
+    double relative = objective > 0 ? gap / objective : 0;
+    return objective * fmin(1e-8 * relative, 1e-4 * relative * relative);
+}
+
 static gcg_status improve(void *self, double gap, gcg_err *err)
 {
     completion *m = self;
@@ -670,12 +690,14 @@ static gcg_status improve(void *self, double gap, gcg_err *err)
                               .max_iterations = INNER_ITERATIONS,
                               .min_iterations = INNER_LEAST,
                               .reduction = INNER_REDUCTION,
-                              .least_decrease = 1e-8 * gap,
+                              .least_decrease = least_decrease(gap, m->value.objective),
                               .refresh_every = REFRESH};
     if (m->set->plain)
-        set = (gcg_lbfgs_settings){.memory = MEMORY, .max_iterations = PLAIN_ITERATIONS, .refresh_every = REFRESH};
+        set = (gcg_lbfgs_settings){
+            .memory = MEMORY, .max_iterations = PLAIN_ITERATIONS, .refresh_every = REFRESH};
     int64_t bytes = gcg_lbfgs_bytes(f.n, m->type, MEMORY);
-    if (bytes > m->workspace_bytes) { /* grows by steps, so that pages are not given back and taken anew each time */
+    if (bytes >
+        m->workspace_bytes) { /* grows by steps, so that pages are not given back and taken anew each time */
         gcg_mem_free(m->workspace);
         m->workspace_bytes = 0;
         m->workspace = gcg_mem_alloc_array(bytes, 1);
@@ -746,11 +768,13 @@ static void describe(void *self, gcg_progress *progress)
 
 static gcg_dtype first_type(const gcg_csr *x, const gcg_solver_settings *set)
 {
-    if (set->precision != GCG_PRECISION_AUTO) return set->precision == GCG_PRECISION_FLOAT ? GCG_FLOAT : GCG_DOUBLE;
+    if (set->precision != GCG_PRECISION_AUTO)
+        return set->precision == GCG_PRECISION_FLOAT ? GCG_FLOAT : GCG_DOUBLE;
     return x->nnz <= SMALL_DATA ? GCG_DOUBLE : GCG_FLOAT;
 }
 
-static gcg_status init(completion *m, const gcg_csr *x, const gcg_solver_settings *set, double start, gcg_err *err)
+static gcg_status init(completion *m, const gcg_csr *x, const gcg_solver_settings *set, double start,
+                       gcg_err *err)
 {
     *m = (completion){.x = x, .set = set, .lambda = set->lambda, .deadline = start + set->max_time};
     gcg_rng_init(&m->rng, set->seed, 0);
@@ -776,13 +800,15 @@ static gcg_status copy_result(completion *m, gcg_solver_result *result, gcg_err 
     return GCG_OK;
 }
 
-gcg_status gcg_complete(const gcg_csr *x, const gcg_solver_settings *settings, gcg_solver_result *result, gcg_err *err)
+gcg_status gcg_complete(const gcg_csr *x, const gcg_solver_settings *settings, gcg_solver_result *result,
+                        gcg_err *err)
 {
     double start = gcg_clock_now();
     completion m;
     *result = (gcg_solver_result){0};
     gcg_status status = init(&m, x, settings, start, err);
-    gcg_problem problem = {&m, settings->lambda, evaluate, polar, bound, step, improve, widen, finish, describe};
+    gcg_problem problem = {&m,   settings->lambda, evaluate, polar,  bound,
+                           step, improve,          widen,    finish, describe};
     if (!status) status = gcg_run(&problem, settings, start, &result->stop, &result->last, err);
     if (!status) status = copy_result(&m, result, err);
     release(&m);
@@ -813,7 +839,8 @@ static void data_times_t(void *ctx, const double *y, double *x)
 gcg_status gcg_lambda_max(const gcg_csr *x, uint64_t seed, double *lambda_max, gcg_err *err)
 {
     const double tolerance = 1e-12; /* of sigma^2 */
-    data_op d = {.type = x->val_f ? GCG_FLOAT : GCG_DOUBLE, .values = x->val_f ? (const void *)x->val_f : x->val_d};
+    data_op d = {.type = x->val_f ? GCG_FLOAT : GCG_DOUBLE,
+                 .values = x->val_f ? (const void *)x->val_f : x->val_d};
     gcg_status status = gcg_pass_new(x, &d.pass, err);
     gcg_linop op = {x->rows, x->cols, &d, data_times, data_times_t, 0};
     if (!status) status = gcg_polar_top(&op, tolerance, seed, lambda_max, NULL, NULL, err);
@@ -823,7 +850,8 @@ gcg_status gcg_lambda_max(const gcg_csr *x, uint64_t seed, double *lambda_max, g
 
 int64_t gcg_complete_memory(const gcg_csr *x, const gcg_solver_settings *set, int32_t rank)
 {
-    int64_t least = x->rows < x->cols ? x->rows : x->cols, size = first_type(x, set), atoms = set->atoms ? set->atoms : BLOCK_ATOMS;
+    int64_t least = x->rows < x->cols ? x->rows : x->cols, size = first_type(x, set),
+            atoms = set->atoms ? set->atoms : BLOCK_ATOMS;
     if (set->gap < DOUBLE_GAP && set->precision == GCG_PRECISION_AUTO) size = GCG_DOUBLE;
     if (rank <= 0 || rank > least) rank = (int32_t)least;
     if (atoms > least) atoms = least;
@@ -834,6 +862,7 @@ int64_t gcg_complete_memory(const gcg_csr *x, const gcg_solver_settings *set, in
     int64_t lbfgs = gcg_lbfgs_bytes(sides * k, (gcg_dtype)size, MEMORY);
     int64_t krylov = sides * padded((int32_t)atoms) * (KRYLOV_DEPTH + 2) * size;
     int64_t small = 8 * (8 * k * k + 4 * (KRYLOV_DEPTH * atoms) * (KRYLOV_DEPTH * atoms));
-    int64_t proof = least <= (set->certify ? CHOLESKY_MOST : CHOLESKY_DEFAULT) ? 16 * least * least : 8 * 320 * least;
+    int64_t proof =
+        least <= (set->certify ? CHOLESKY_MOST : CHOLESKY_DEFAULT) ? 16 * least * least : 8 * 320 * least;
     return gcg_pass_bytes(x) + ratings + factors + lbfgs + krylov + small + proof;
 }

@@ -1,5 +1,5 @@
-/* Algorithm 3. The loop below is the paper's; what each line does to the factors is the problem's business (problem.h),
- * when to stop is this file's. */
+/* Algorithm 3. The loop below is the paper's; what each line does to the factors is the problem's business
+ * (problem.h), when to stop is this file's. */
 #include "solvers/gcg.h"
 
 #include <math.h>
@@ -17,15 +17,15 @@ typedef struct {
     const gcg_solver_settings *set;
     double start;
     gcg_progress now;
-    gcg_bound proved;         /* best dual value that is proved */
-    double estimated;         /* best dual value by estimate or proof */
+    gcg_bound proved; /* best dual value that is proved */
+    double estimated; /* best dual value by estimate or proof */
     double last_objective;
-    double best_gap;          /* smallest so far, and when it last fell by a twentieth */
+    double best_gap; /* smallest so far, and when it last fell by a twentieth */
     int64_t best_gap_iter;
-    double objective_then;    /* objective at best_gap_iter */
-    double failed_gap;        /* estimated gap at the last proof that failed */
-    int32_t added;            /* atoms of the last step */
-    double scale;             /* objective at W = 0 */
+    double objective_then; /* objective at best_gap_iter */
+    double failed_gap;     /* estimated gap at the last proof that failed */
+    int32_t added;         /* atoms of the last step */
+    double scale;          /* objective at W = 0 */
 } run;
 
 static void tell(const run *r, const char *phase)
@@ -79,18 +79,21 @@ static int stalled(run *r)
            r->objective_then - r->now.objective <= rounding * r->now.objective;
 }
 
-/* lambda = 0: the surrogate has no certificate; stop when an iteration at full rank gains less than the gap. */
+/* lambda = 0: the surrogate has no certificate; stop when an iteration at full rank gains less than the gap.
+ */
 static int settled(const run *r, int at_cap)
 {
     double gain = r->last_objective - r->now.objective;
-    return (at_cap || r->added == 0) && (gain < r->set->gap * r->now.objective || r->now.objective <= 1e-20 * r->scale);
+    return (at_cap || r->added == 0) &&
+           (gain < r->set->gap * r->now.objective || r->now.objective <= 1e-20 * r->scale);
 }
 
 /* The rank limit binds and the iterations have stopped gaining. */
 static int capped(const run *r, int at_cap)
 {
     const double little = 1e-6; /* of the objective, in one iteration */
-    return at_cap && r->last_objective - r->now.objective <= fmin(r->set->gap, 1) * little * r->now.objective &&
+    return at_cap &&
+           r->last_objective - r->now.objective <= fmin(r->set->gap, 1) * little * r->now.objective &&
            r->now.gap > 0.8 * r->best_gap && r->now.iter > 2;
 }
 
@@ -108,7 +111,8 @@ static gcg_status decide(run *r, int *done, gcg_stop *stop, gcg_err *err)
         if (status) return status;
         take_bound(r, &bound);
         set_gap(r, bound.rule > GCG_CERT_ESTIMATE);
-        if (r->now.gap <= set->gap && r->now.rule == GCG_CERT_ESTIMATE && !(r->now.gap > 0.8 * r->failed_gap)) {
+        if (r->now.gap <= set->gap && r->now.rule == GCG_CERT_ESTIMATE &&
+            !(r->now.gap > 0.8 * r->failed_gap)) {
             tell(r, "certify");
             r->failed_gap = r->now.gap;
             status = problem->bound(problem->self, GCG_BOUND_PROOF, set->gap, &bound, err);
@@ -189,10 +193,14 @@ static gcg_status go_on_in_double(run *r, int *done, gcg_stop stop, gcg_err *err
     return status ? status : r->problem->polar(r->problem->self, &polar, err);
 }
 
-gcg_status gcg_run(const gcg_problem *problem, const gcg_solver_settings *settings, double start, gcg_stop *stop,
-                   gcg_progress *last, gcg_err *err)
+gcg_status gcg_run(const gcg_problem *problem, const gcg_solver_settings *settings, double start,
+                   gcg_stop *stop, gcg_progress *last, gcg_err *err)
 {
-    run r = {.problem = problem, .set = settings, .start = start, .estimated = -INFINITY, .best_gap = INFINITY,
+    run r = {.problem = problem,
+             .set = settings,
+             .start = start,
+             .estimated = -INFINITY,
+             .best_gap = INFINITY,
              .failed_gap = INFINITY};
     double polar;
     int done = 0;
@@ -208,7 +216,8 @@ gcg_status gcg_run(const gcg_problem *problem, const gcg_solver_settings *settin
         if ((status = report(&r, err))) return status;
         if ((status = problem->step(problem->self, &r.added, err))) return status;
         tell(&r, "improve");
-        if ((status = problem->improve(problem->self, fmax(r.now.objective - r.estimated, 0), err))) return status;
+        if ((status = problem->improve(problem->self, fmax(r.now.objective - r.estimated, 0), err)))
+            return status;
     }
     if ((status = last_bound(&r, err))) return status;
     gcg_point_value value;

@@ -4,9 +4,9 @@
 
 #include "solvers/problem.h"
 
-/* Runs until the certified gap, or another stop reason, is reached. last receives the final state. start = gcg_clock_now() at
- * the beginning of the solve. */
-gcg_status gcg_run(const gcg_problem *problem, const gcg_solver_settings *settings, double start, gcg_stop *stop,
-                   gcg_progress *last, gcg_err *err);
+/* Runs until the certified gap, or another stop reason, is reached. last receives the final state. start =
+ * gcg_clock_now() at the beginning of the solve. */
+gcg_status gcg_run(const gcg_problem *problem, const gcg_solver_settings *settings, double start,
+                   gcg_stop *stop, gcg_progress *last, gcg_err *err);
 
 #endif

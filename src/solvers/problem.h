@@ -1,7 +1,8 @@
-/* The problem as Algorithm 3 sees it: min over W of l(W) + lambda kappa(W), kappa the gauge of a set of atoms.
+/* The problem as Algorithm 3 sees it: min over W of l(W) + lambda kappa(W), kappa the gauge of a set of
+ * atoms.
  *
- * The iterate (its factors U, V), the residual and all workspace belong to the problem; the driver in gcg.c only says when
- * each line of the algorithm is due. Another loss, or other atoms, is another gcg_problem. */
+ * The iterate (its factors U, V), the residual and all workspace belong to the problem; the driver in gcg.c
+ * only says when each line of the algorithm is due. Another loss, or other atoms, is another gcg_problem. */
 #ifndef GCG_SOLVERS_PROBLEM_H
 #define GCG_SOLVERS_PROBLEM_H
 
@@ -23,9 +24,9 @@ typedef struct {
 } gcg_bound;
 
 typedef enum {
-    GCG_BOUND_ESTIMATE,     /* from the polar's estimate: cheap */
-    GCG_BOUND_PROOF,        /* a true bound, if one that reaches the wanted gap is affordable; else an estimate */
-    GCG_BOUND_LAST          /* a true bound at any gap, if it takes no more than about a second; else an estimate */
+    GCG_BOUND_ESTIMATE, /* from the polar's estimate: cheap */
+    GCG_BOUND_PROOF,    /* a true bound, if one that reaches the wanted gap is affordable; else an estimate */
+    GCG_BOUND_LAST /* a true bound at any gap, if it takes no more than about a second; else an estimate */
 } gcg_bound_effort;
 
 typedef struct {
@@ -36,7 +37,8 @@ typedef struct {
     /* Line 3: the leading atoms; *polar is an estimate of kappa_o(-grad l(W)) from below. */
     gcg_status (*polar)(void *self, double *polar, gcg_err *err);
     /* The certificate; wanted_gap is relative. */
-    gcg_status (*bound)(void *self, gcg_bound_effort effort, double wanted_gap, gcg_bound *bound, gcg_err *err);
+    gcg_status (*bound)(void *self, gcg_bound_effort effort, double wanted_gap, gcg_bound *bound,
+                        gcg_err *err);
     /* Lines 4, 5: the step, never above line 4's value. *added = atoms appended. */
     gcg_status (*step)(void *self, int32_t *added, gcg_err *err);
     /* Line 6: local minimisation of the surrogate; gap = (F - D), absolute, sets how fine it has to be. */

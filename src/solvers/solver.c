@@ -8,8 +8,9 @@
 const char *gcg_stop_name(gcg_stop stop)
 {
     static const char *const names[] = {
-        [GCG_STOP_CONVERGED] = "converged", [GCG_STOP_MAX_ITER] = "max_iter", [GCG_STOP_MAX_TIME] = "max_time",
-        [GCG_STOP_RANK_CAP] = "rank_cap",   [GCG_STOP_STALLED] = "stalled",   [GCG_STOP_SIGNAL] = "signal",
+        [GCG_STOP_CONVERGED] = "converged", [GCG_STOP_MAX_ITER] = "max_iter",
+        [GCG_STOP_MAX_TIME] = "max_time",   [GCG_STOP_RANK_CAP] = "rank_cap",
+        [GCG_STOP_STALLED] = "stalled",     [GCG_STOP_SIGNAL] = "signal",
         [GCG_STOP_ZERO] = "converged",
     };
     return names[stop];

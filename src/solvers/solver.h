@@ -45,23 +45,23 @@ typedef struct {
     int64_t matvecs;   /* products of the gradient matrix (or its transpose) with a vector so far */
     double passes;     /* multiply-adds so far / (N k), each at its own k: full passes over the ratings */
     gcg_certificate_rule rule;
-    double probability;  /* of a false bound; 0 unless rule is PROBABILITY */
+    double probability;       /* of a false bound; 0 unless rule is PROBABILITY */
     const gcg_factors *u, *v; /* the iterate, balanced: singular values are the squared column norms */
 } gcg_progress;
 
 typedef struct {
-    double lambda;      /* > 0, or 0 together with a rank */
-    double gap;         /* relative gap to reach, > 0; default 1e-3 */
-    int64_t max_iter;   /* outer iterations, >= 1; default 500 */
-    double max_time;    /* seconds, INFINITY = none (default) */
-    int32_t rank;       /* upper limit, 0 = min(rows, cols) (default) */
-    int32_t atoms;      /* per outer iteration, 0 = automatic (default) */
-    int plain;          /* 1: Algorithm 3 to the letter (PAPER.md sec. 4.3) */
-    int certify;        /* 1: prove the bound by Cholesky up to min(rows, cols) = 8000 (SOLVER.md sec. 4, rule 3) */
+    double lambda;    /* > 0, or 0 together with a rank */
+    double gap;       /* relative gap to reach, > 0; default 1e-3 */
+    int64_t max_iter; /* outer iterations, >= 1; default 500 */
+    double max_time;  /* seconds, INFINITY = none (default) */
+    int32_t rank;     /* upper limit, 0 = min(rows, cols) (default) */
+    int32_t atoms;    /* per outer iteration, 0 = automatic (default) */
+    int plain;        /* 1: Algorithm 3 to the letter (PAPER.md sec. 4.3) */
+    int certify; /* 1: prove the bound by Cholesky up to min(rows, cols) = 8000 (SOLVER.md sec. 4, rule 3) */
     gcg_precision precision;
     uint64_t seed;
-    /* Called after each outer iteration (and once for iteration 0, the start). A non-OK return stops the solve with
-     * that status. May be NULL. */
+    /* Called after each outer iteration (and once for iteration 0, the start). A non-OK return stops the
+     * solve with that status. May be NULL. */
     gcg_status (*progress)(const gcg_progress *progress, void *user, gcg_err *err);
     void *progress_user;
     /* Told when the phase of the work changes ("polar", "improve", "certify", ...). May be NULL. */
@@ -79,15 +79,18 @@ typedef struct {
 
 void gcg_solver_result_release(gcg_solver_result *r);
 
-/* Minimises F(W) = 1/2 sum over Omega of (W_ij - X_ij)^2 + lambda ||W||_tr by Algorithm 3 with the additions of
- * SOLVER.md sec. 1 (PAPER.md sec. 4). X may have empty rows and columns; nnz >= 1. Honours gcg_interrupt_requested(). */
-gcg_status gcg_complete(const gcg_csr *x, const gcg_solver_settings *settings, gcg_solver_result *result, gcg_err *err);
+/* Minimises F(W) = 1/2 sum over Omega of (W_ij - X_ij)^2 + lambda ||W||_tr by Algorithm 3 with the additions
+ * of SOLVER.md sec. 1 (PAPER.md sec. 4). X may have empty rows and columns; nnz >= 1. Honours
+ * gcg_interrupt_requested(). */
+gcg_status gcg_complete(const gcg_csr *x, const gcg_solver_settings *settings, gcg_solver_result *result,
+                        gcg_err *err);
 
 /* lambda_max = ||P(X)||_sp, the smallest lambda with W* = 0, to about 1e-12 relative. */
 gcg_status gcg_lambda_max(const gcg_csr *x, uint64_t seed, double *lambda_max, gcg_err *err);
 
-/* Bytes that gcg_complete will need beyond the store for this data at the given rank (an estimate from above of the
- * arrays it allocates: factors, L-BFGS history, per-rating work arrays, polar workspace, certificate). */
+/* Bytes that gcg_complete will need beyond the store for this data at the given rank (an estimate from above
+ * of the arrays it allocates: factors, L-BFGS history, per-rating work arrays, polar workspace, certificate).
+ */
 int64_t gcg_complete_memory(const gcg_csr *x, const gcg_solver_settings *settings, int32_t rank);
 
 #endif

@@ -28,10 +28,10 @@ typedef struct {
     char *s[M], *y[M]; /* oldest first */
     int memory, pairs;
     int has_inverse;
-    double sy[M][M];   /* s_i.y_j for i <= j */
-    double yy[M][M];   /* y_i.D^-1 y_j */
+    double sy[M][M]; /* s_i.y_j for i <= j */
+    double yy[M][M]; /* y_i.D^-1 y_j */
     double sg[M], yg[M], gg;
-    double *partial;   /* SUMS per block */
+    double *partial; /* SUMS per block */
     /* the combination */
     double a[M], b[M], c;
     double step; /* of the pair being made; 0 = only the products with g */
@@ -51,7 +51,8 @@ static int64_t count_blocks(int64_t n)
 
 int64_t gcg_lbfgs_bytes(int64_t n, gcg_dtype type, int memory)
 {
-    return (FIXED_VECTORS + 2 * (int64_t)memory) * vector_bytes(n, type) + count_blocks(n) * SUMS * (int64_t)sizeof(double);
+    return (FIXED_VECTORS + 2 * (int64_t)memory) * vector_bytes(n, type) +
+           count_blocks(n) * SUMS * (int64_t)sizeof(double);
 }
 
 static int64_t stretch(int64_t start, int64_t end, int64_t most)
@@ -68,7 +69,8 @@ static const void *preconditioned(const lbfgs *l, int64_t n, int64_t e, const ch
     return work;
 }
 
-/* Sweep 1: all inner products with g (and, when a pair is made, s_new = step d, y_new = g - (old g in y_new)). */
+/* Sweep 1: all inner products with g (and, when a pair is made, s_new = step d, y_new = g - (old g in
+ * y_new)). */
 static void products_task(int64_t block, void *ctx)
 {
     const lbfgs *l = ctx;
@@ -224,7 +226,8 @@ static void next_pair(lbfgs *l, double step)
     l->step = step;
     products(l);
     l->step = 0;
-    if (!(l->sy[newest][newest] > 0) || !(l->yy[newest][newest] > 0)) l->pairs = 0; /* rounding: no curvature to be had */
+    if (!(l->sy[newest][newest] > 0) || !(l->yy[newest][newest] > 0))
+        l->pairs = 0; /* rounding: no curvature to be had */
 }
 
 static void new_preconditioner(lbfgs *l)
@@ -249,8 +252,8 @@ static void lbfgs_init(lbfgs *l, const gcg_smooth *f, int memory, char *workspac
     l->has_inverse = f->precondition != NULL;
 }
 
-gcg_status gcg_lbfgs(const gcg_smooth *f, const gcg_lbfgs_settings *set, void *workspace, gcg_lbfgs_result *result,
-                     gcg_err *err)
+gcg_status gcg_lbfgs(const gcg_smooth *f, const gcg_lbfgs_settings *set, void *workspace,
+                     gcg_lbfgs_result *result, gcg_err *err)
 {
     lbfgs l;
     int small = 0; /* decreases in a row below the least */
@@ -278,7 +281,8 @@ gcg_status gcg_lbfgs(const gcg_smooth *f, const gcg_lbfgs_settings *set, void *w
         result->last_norm = sqrt(l.gg);
         small = -change < set->least_decrease ? small + 1 : 0;
         if (small >= 2 || f->interrupted(f->self)) break;
-        if (result->iterations >= set->min_iterations && l.gg <= set->reduction * set->reduction * result->first_norm * result->first_norm)
+        if (result->iterations >= set->min_iterations &&
+            l.gg <= set->reduction * set->reduction * result->first_norm * result->first_norm)
             break;
     }
     return GCG_OK;

@@ -1,5 +1,5 @@
-/* Exact quartic line search: see line_search.h. The squared loss along U + a dU, V + a dV is such a quartic (SOLVER.md
- * sec. 5). */
+/* Exact quartic line search: see line_search.h. The squared loss along U + a dU, V + a dV is such a quartic
+ * (SOLVER.md sec. 5). */
 #include "steps/line_search.h"
 
 #include <math.h>

@@ -79,7 +79,8 @@ enum { STREAM_TOP = 1, STREAM_BOUND = 2 };
 static gcg_status top_dense(gram_op *g, double *x, gcg_err *err)
 {
     int64_t n = g->n;
-    double *matrix = gcg_mem_alloc_array(n * n, sizeof *matrix), *values = gcg_mem_alloc_array(n, sizeof *values);
+    double *matrix = gcg_mem_alloc_array(n * n, sizeof *matrix),
+           *values = gcg_mem_alloc_array(n, sizeof *values);
     gcg_status status = matrix && values ? GCG_OK : gcg_fail_memory(err, "polar");
     for (int64_t i = 0; !status && i < n; i++) {
         memset(x, 0, (size_t)n * sizeof *x);
@@ -93,19 +94,22 @@ static gcg_status top_dense(gram_op *g, double *x, gcg_err *err)
     return status;
 }
 
-/* One ARPACK run with ncv basis vectors; *converged = 0 when it ran out of iterations. x is the start, then the vector. */
+/* One ARPACK run with ncv basis vectors; *converged = 0 when it ran out of iterations. x is the start, then
+ * the vector. */
 static gcg_status arpack_run(gram_op *g, int32_t ncv, double tol, double *x, int *converged, gcg_err *err)
 {
     enum { MAX_RESTARTS = 300 };
     int32_t n = g->n, lworkl = ncv * (ncv + 8), ido = 0, info = 1; /* 1: the start is given */
     int32_t iparam[11] = {1, 0, MAX_RESTARTS, 1, 0, 0, 1}, ipntr[11] = {0};
-    double *basis = gcg_mem_alloc_array((int64_t)n * ncv, sizeof *basis), *workd = gcg_mem_alloc_array(3 * (int64_t)n, sizeof *workd),
+    double *basis = gcg_mem_alloc_array((int64_t)n * ncv, sizeof *basis),
+           *workd = gcg_mem_alloc_array(3 * (int64_t)n, sizeof *workd),
            *workl = gcg_mem_alloc_array(lworkl, sizeof *workl), value = 0;
     int32_t *select = gcg_mem_zalloc_array(ncv, sizeof *select);
     gcg_status status = basis && workd && workl && select ? GCG_OK : gcg_fail_memory(err, "ARPACK");
     if (!status) {
         do {
-            dsaupd_c(&ido, "I", n, "LA", 1, tol, x, ncv, basis, n, iparam, ipntr, workd, workl, lworkl, &info);
+            dsaupd_c(&ido, "I", n, "LA", 1, tol, x, ncv, basis, n, iparam, ipntr, workd, workl, lworkl,
+                     &info);
             if (ido == 1 || ido == -1) gram_times(g, workd + ipntr[0] - 1, workd + ipntr[1] - 1);
         } while (ido == 1 || ido == -1);
         *converged = info == 0 && iparam[4] >= 1;
@@ -113,9 +117,10 @@ static gcg_status arpack_run(gram_op *g, int32_t ncv, double tol, double *x, int
             status = gcg_fail(err, GCG_ERR_INTERNAL, NULL, 0, 0, "ARPACK dsaupd failed (info %d)", (int)info);
     }
     if (!status && *converged) {
-        dseupd_c(1, "A", select, &value, x, n, 0, "I", n, "LA", 1, tol, x, ncv, basis, n, iparam, ipntr, workd, workl,
-                 lworkl, &info);
-        if (info != 0) status = gcg_fail(err, GCG_ERR_INTERNAL, NULL, 0, 0, "ARPACK dseupd failed (info %d)", (int)info);
+        dseupd_c(1, "A", select, &value, x, n, 0, "I", n, "LA", 1, tol, x, ncv, basis, n, iparam, ipntr,
+                 workd, workl, lworkl, &info);
+        if (info != 0)
+            status = gcg_fail(err, GCG_ERR_INTERNAL, NULL, 0, 0, "ARPACK dseupd failed (info %d)", (int)info);
         memcpy(x, basis, (size_t)n * sizeof *x); /* the vector comes back in the basis' first column */
     }
     gcg_mem_free(basis);
@@ -138,7 +143,8 @@ static gcg_status top_arpack(gram_op *g, double tol, uint64_t seed, double *x, g
     return gcg_fail(err, GCG_ERR_INTERNAL, NULL, 0, 0, "ARPACK did not converge to the spectral norm");
 }
 
-gcg_status gcg_polar_top(gcg_linop *a, double tol, uint64_t seed, double *sigma, double *u, double *v, gcg_err *err)
+gcg_status gcg_polar_top(gcg_linop *a, double tol, uint64_t seed, double *sigma, double *u, double *v,
+                         gcg_err *err)
 {
     gram_op g;
     gcg_status status = gram_init(&g, a, err);
@@ -194,7 +200,8 @@ static double lanczos_step(lanczos *l, int32_t j, double *w)
 }
 
 /* Largest eigenvalue of the tridiagonal matrix and, when the basis is all there, the Ritz vector into x. */
-static gcg_status lanczos_top(lanczos *l, int32_t steps, double *theta, double *x, int *has_vector, gcg_err *err)
+static gcg_status lanczos_top(lanczos *l, int32_t steps, double *theta, double *x, int *has_vector,
+                              gcg_err *err)
 {
     *has_vector = l->kept >= l->steps;
     double *z = *has_vector ? gcg_mem_alloc_array((int64_t)steps * steps, sizeof *z) : NULL;
@@ -210,7 +217,8 @@ static gcg_status lanczos_top(lanczos *l, int32_t steps, double *theta, double *
 }
 
 /* Runs the steps (fewer when an invariant subspace is found: then theta is exact with probability 1). */
-static gcg_status lanczos_run(lanczos *l, uint64_t seed, double *w, double *theta, int *has_vector, gcg_err *err)
+static gcg_status lanczos_run(lanczos *l, uint64_t seed, double *w, double *theta, int *has_vector,
+                              gcg_err *err)
 {
     int64_t n = l->g.n;
     int32_t done = 0;
@@ -229,9 +237,12 @@ static gcg_status lanczos_run(lanczos *l, uint64_t seed, double *w, double *thet
     return lanczos_top(l, done, theta, w, has_vector, err);
 }
 
-gcg_status gcg_polar_bound(gcg_linop *a, double eps, double p, uint64_t seed, double *bound, double *v, gcg_err *err)
+gcg_status gcg_polar_bound(gcg_linop *a, double eps, double p, uint64_t seed, double *bound, double *v,
+                           gcg_err *err)
 {
-    enum { BASIS_BYTES = 1 << 29 }; /* without room for the whole basis, Lanczos goes on without reorthogonalisation */
+    enum {
+        BASIS_BYTES = 1 << 29
+    }; /* without room for the whole basis, Lanczos goes on without reorthogonalisation */
     lanczos l = {0};
     gcg_status status = gram_init(&l.g, a, err);
     if (status) return status;
@@ -320,14 +331,16 @@ static gcg_status krylov_gram(const krylov *k, double *gram, gcg_err *err)
             status = gcg_tall_gram(&k->y[s], &k->y[t], 0, part, err);
             for (int32_t i = 0; i < k->y[s].k; i++)
                 for (int32_t j = 0; j < k->y[t].k; j++)
-                    gram[(row + i) * n + col + j] = gram[(col + j) * n + row + i] = part[(int64_t)i * k->y[t].k + j];
+                    gram[(row + i) * n + col + j] = gram[(col + j) * n + row + i] =
+                        part[(int64_t)i * k->y[t].k + j];
         }
     gcg_mem_free(part);
     return status;
 }
 
 /* out->v = Z A, out->u = Y A / sigma for the `count` largest eigenpairs (rows of vectors, ascending). */
-static gcg_status ritz(const krylov *k, const double *vectors, const double *values, gcg_triplets *out, gcg_err *err)
+static gcg_status ritz(const krylov *k, const double *vectors, const double *values, gcg_triplets *out,
+                       gcg_err *err)
 {
     int32_t n = k->columns, count = out->count;
     double *a = gcg_mem_alloc_array((int64_t)n * count, sizeof *a);
@@ -337,18 +350,20 @@ static gcg_status ritz(const krylov *k, const double *vectors, const double *val
         for (int32_t c = 0; c < count; c++) {
             out->sigma[c] = sqrt(fmax(values[n - 1 - c], 0));
             double scale = side == 0 ? 1 : out->sigma[c] > 0 ? 1 / out->sigma[c] : 0;
-            for (int32_t q = 0; q < n; q++) a[(int64_t)q * count + c] = scale * vectors[(int64_t)(n - 1 - c) * n + q];
+            for (int32_t q = 0; q < n; q++)
+                a[(int64_t)q * count + c] = scale * vectors[(int64_t)(n - 1 - c) * n + q];
         }
         for (int32_t t = 0, row = 0; t < k->depth && !status; row += k->z[t].k, t++)
-            status = gcg_tall_times(side == 0 ? &k->z[t] : &k->y[t], a + (int64_t)row * count, t == 0 ? 0 : 1, 0,
-                                    side == 0 ? &out->v : &out->u, err);
+            status = gcg_tall_times(side == 0 ? &k->z[t] : &k->y[t], a + (int64_t)row * count, t == 0 ? 0 : 1,
+                                    0, side == 0 ? &out->v : &out->u, err);
     }
     gcg_mem_free(a);
     return status;
 }
 
 /* The Krylov space, depth blocks deep or until nothing new comes. */
-static gcg_status build(krylov *k, const gcg_factors *start, int32_t block, int32_t depth, gcg_rng *rng, gcg_err *err)
+static gcg_status build(krylov *k, const gcg_factors *start, int32_t block, int32_t depth, gcg_rng *rng,
+                        gcg_err *err)
 {
     gcg_status status = gcg_factors_init(&k->z[0], k->r->cols, block, k->r->type, err);
     if (status) return status;
@@ -363,9 +378,9 @@ static gcg_status build(krylov *k, const gcg_factors *start, int32_t block, int3
     return GCG_OK;
 }
 
-gcg_status gcg_polar_block(const gcg_block_op *r, const gcg_factors *u, const gcg_factors *v, const double *inverse_s,
-                           const gcg_factors *start, int32_t block, int32_t depth, gcg_rng *rng, gcg_triplets *out,
-                           gcg_err *err)
+gcg_status gcg_polar_block(const gcg_block_op *r, const gcg_factors *u, const gcg_factors *v,
+                           const double *inverse_s, const gcg_factors *start, int32_t block, int32_t depth,
+                           gcg_rng *rng, gcg_triplets *out, gcg_err *err)
 {
     krylov k = {.r = r, .u = u, .v = v, .inverse_s = inverse_s};
     *out = (gcg_triplets){0};

@@ -1,4 +1,5 @@
-/* Balanced basis and restricted proximal step: see rotate.h. Everything is done in double on k x k matrices. */
+/* Balanced basis and restricted proximal step: see rotate.h. Everything is done in double on k x k matrices.
+ */
 #include "steps/rotate.h"
 
 #include <math.h>
@@ -25,7 +26,8 @@ static gcg_status squares_init(squares *w, int32_t k, int count, gcg_err *err)
 static gcg_status apply(gcg_factors *f, double *c, int32_t kept, gcg_err *err)
 {
     int32_t k = f->k;
-    for (int32_t q = 0; q < k; q++) memmove(c + (int64_t)q * kept, c + (int64_t)q * k, (size_t)kept * sizeof *c);
+    for (int32_t q = 0; q < k; q++)
+        memmove(c + (int64_t)q * kept, c + (int64_t)q * k, (size_t)kept * sizeof *c);
     gcg_factors out = *f; /* same rows: each is read before it is written */
     out.k = kept;
     gcg_status status = gcg_tall_times(f, c, 0, 1, &out, err);
@@ -56,8 +58,10 @@ static double inverse(double x)
     return x > 0 ? 1 / x : 0;
 }
 
-/* c = A L^(-1/2) y S^(1/2); at holds A' as rows, root sqrt(L), y is k x k row-major (transposed when y_rows). */
-static void change(int32_t k, double *at, const double *root, double *y, int y_rows, const double *s, double *c)
+/* c = A L^(-1/2) y S^(1/2); at holds A' as rows, root sqrt(L), y is k x k row-major (transposed when y_rows).
+ */
+static void change(int32_t k, double *at, const double *root, double *y, int y_rows, const double *s,
+                   double *c)
 {
     for (int32_t q = 0; q < k; q++)
         for (int32_t e = 0; e < k; e++) at[(int64_t)q * k + e] *= inverse(root[q]);
@@ -74,8 +78,8 @@ gcg_status gcg_rotate_balance(gcg_factors *u, gcg_factors *v, double drop, doubl
     double *roots = gcg_mem_alloc_array(2 * (int64_t)k, sizeof *roots);
     gcg_status status = squares_init(&w, k, 6, err);
     if (!status && !roots) status = gcg_fail_memory(err, "basis change");
-    double *a = w.block, *b = a ? a + w.size : NULL, *product = a ? b + w.size : NULL, *y = a ? product + w.size : NULL,
-           *zt = a ? y + w.size : NULL, *c = a ? zt + w.size : NULL;
+    double *a = w.block, *b = a ? a + w.size : NULL, *product = a ? b + w.size : NULL,
+           *y = a ? product + w.size : NULL, *zt = a ? y + w.size : NULL, *c = a ? zt + w.size : NULL;
     if (!status) status = gcg_tall_gram(u, u, 1, a, err);
     if (!status) status = gcg_tall_gram(v, v, 1, b, err);
     if (!status) status = root_eigen(k, a, roots, err);
@@ -101,7 +105,8 @@ gcg_status gcg_rotate_balance(gcg_factors *u, gcg_factors *v, double drop, doubl
     return status;
 }
 
-gcg_status gcg_rotate_prox(gcg_factors *u, gcg_factors *v, const gcg_factors *rv, double lambda, double *s, gcg_err *err)
+gcg_status gcg_rotate_prox(gcg_factors *u, gcg_factors *v, const gcg_factors *rv, double lambda, double *s,
+                           gcg_err *err)
 {
     int32_t k = u->k, kept = 0;
     if (k == 0) return GCG_OK;

@@ -1,18 +1,21 @@
-/* Changes of the basis of U and V: the balanced SVD basis and the proximal step inside it (SOLVER.md secs. 1 and 2). */
+/* Changes of the basis of U and V: the balanced SVD basis and the proximal step inside it (SOLVER.md secs. 1
+ * and 2). */
 #ifndef GCG_STEPS_ROTATE_H
 #define GCG_STEPS_ROTATE_H
 
 #include "base/status.h"
 #include "store/factors.h"
 
-/* U <- P sqrt(S), V <- Q sqrt(S) with U V' = P S Q' unchanged, P'P = Q'Q = I, S descending in s (u->k entries on entry; u->k
- * and v->k are lowered to the columns with S_q > drop * S_1). Then ||UV'||_tr = sum S, and 1/2 (||U||^2 + ||V||^2) has
- * its smallest value. */
+/* U <- P sqrt(S), V <- Q sqrt(S) with U V' = P S Q' unchanged, P'P = Q'Q = I, S descending in s (u->k entries
+ * on entry; u->k and v->k are lowered to the columns with S_q > drop * S_1). Then ||UV'||_tr = sum S, and 1/2
+ * (||U||^2 + ||V||^2) has its smallest value. */
 gcg_status gcg_rotate_balance(gcg_factors *u, gcg_factors *v, double drop, double *s, gcg_err *err);
 
-/* The proximal gradient step of length 1 inside span(P) x span(Q): with U, V balanced (s their singular values) and rv = R V
- * (rows x k), E = P'RQ, S + E = A T B': U <- P A (T - lambda)_+^(1/2), V <- Q B (T - lambda)_+^(1/2), zero columns dropped.
- * It never raises F, because ||P_Omega|| <= 1. s becomes (T - lambda)_+. */
-gcg_status gcg_rotate_prox(gcg_factors *u, gcg_factors *v, const gcg_factors *rv, double lambda, double *s, gcg_err *err);
+/* The proximal gradient step of length 1 inside span(P) x span(Q): with U, V balanced (s their singular
+ * values) and rv = R V (rows x k), E = P'RQ, S + E = A T B': U <- P A (T - lambda)_+^(1/2), V <- Q B (T -
+ * lambda)_+^(1/2), zero columns dropped. It never raises F, because ||P_Omega|| <= 1. s becomes (T -
+ * lambda)_+. */
+gcg_status gcg_rotate_prox(gcg_factors *u, gcg_factors *v, const gcg_factors *rv, double lambda, double *s,
+                           gcg_err *err);
 
 #endif

@@ -7,8 +7,9 @@ typedef struct {
     double phi;        /* value of the quadratic at the minimum, without the constant 1/2 x.x */
 } gcg_two_dim_step;
 
-/* Minimises phi(al, th) = 1/2 (A al^2 + 2 C al th + B th^2) - p al - q th over 0 <= al <= 1, th >= 0, al = 1 - eta, exactly.
- * With a = P(W), b = P(u v'), x = P(X): A = a.a, B = b.b, C = a.b, p = a.x - lambda rho, q = b.x - lambda. */
+/* Minimises phi(al, th) = 1/2 (A al^2 + 2 C al th + B th^2) - p al - q th over 0 <= al <= 1, th >= 0, al = 1
+ * - eta, exactly. With a = P(W), b = P(u v'), x = P(X): A = a.a, B = b.b, C = a.b, p = a.x - lambda rho, q =
+ * b.x - lambda. */
 gcg_two_dim_step gcg_two_dim(double A, double B, double C, double p, double q);
 
 #endif

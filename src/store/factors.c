@@ -6,7 +6,8 @@
 gcg_status gcg_factors_init(gcg_factors *f, int32_t rows, int32_t k, gcg_dtype type, gcg_err *err)
 {
     *f = (gcg_factors){.rows = rows, .k = k, .type = type};
-    if (k > INT32_MAX - GCG_FACTORS_PAD) return gcg_fail(err, GCG_ERR_INTERNAL, NULL, 0, 0, "rank %d is too large", k);
+    if (k > INT32_MAX - GCG_FACTORS_PAD)
+        return gcg_fail(err, GCG_ERR_INTERNAL, NULL, 0, 0, "rank %d is too large", k);
     f->stride = (k + GCG_FACTORS_PAD - 1) / GCG_FACTORS_PAD * GCG_FACTORS_PAD;
     f->data = gcg_mem_zalloc_array((int64_t)rows * f->stride, type);
     return f->data ? GCG_OK : gcg_fail_memory(err, "factors");

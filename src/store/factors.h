@@ -1,7 +1,7 @@
 /* A tall row-major matrix (U or V): one row per user or item, k columns, rows padded with zeros.
  *
- * Entry (i, q) is data[i * stride + q]; stride is k rounded up to GCG_FACTORS_PAD entries, so that a row starts
- * on a cache line in both precisions. */
+ * Entry (i, q) is data[i * stride + q]; stride is k rounded up to GCG_FACTORS_PAD entries, so that a row
+ * starts on a cache line in both precisions. */
 #ifndef GCG_STORE_FACTORS_H
 #define GCG_STORE_FACTORS_H
 

@@ -2,8 +2,8 @@
  *
  * Ids are byte strings, kept exactly: '007', '7' and '+7' are three ids. While reading, numbers are given in
  * order of first appearance; gcg_idmap_sort then renumbers canonically, so that the order of input lines does
- * not matter: by numeric value when EVERY id is a canonical decimal 64-bit integer (optional minus, no leading
- * zeros, no plus), else by byte order. */
+ * not matter: by numeric value when EVERY id is a canonical decimal 64-bit integer (optional minus, no
+ * leading zeros, no plus), else by byte order. */
 #ifndef GCG_STORE_IDMAP_H
 #define GCG_STORE_IDMAP_H
 
