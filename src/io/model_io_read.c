@@ -1,5 +1,5 @@
-/* Reading model files: see model_io.h. Nothing in the file is believed: sizes are compared with the file's own before
- * memory is asked for, check sums and numbers are checked. */
+/* Reading model files: see model_io.h. Nothing in the file is believed: sizes are compared with the file's
+ * own before memory is asked for, check sums and numbers are checked. */
 #define _POSIX_C_SOURCE 200809L
 #include "io/model_io.h"
 
@@ -43,7 +43,8 @@ static gcg_status zip_failed(const reader *r, zip_error_t *error)
     int code = zip_error_code_zip(error);
     if (code == ZIP_ER_MEMORY) return out_of_memory(r);
     if (code == ZIP_ER_READ || code == ZIP_ER_OPEN)
-        return gcg_fail(r->err, GCG_ERR_IO, r->name, 0, 0, "cannot read: %s", strerror(zip_error_code_system(error)));
+        return gcg_fail(r->err, GCG_ERR_IO, r->name, 0, 0, "cannot read: %s",
+                        strerror(zip_error_code_system(error)));
     if (!r->member) return foreign(r->name, zip_error_strerror(error), r->err);
     return damaged(r, zip_error_strerror(error));
 }
@@ -114,7 +115,8 @@ static gcg_status read_header(reader *r, gcg_npy *npy)
 static int entries_fine(const void *entries, const char *type, int64_t count)
 {
     for (int64_t i = 0; i < count; i++) {
-        if (type[1] == 'f' ? !isfinite(((const double *)entries)[i]) : ((const int64_t *)entries)[i] < 0) return 0;
+        if (type[1] == 'f' ? !isfinite(((const double *)entries)[i]) : ((const int64_t *)entries)[i] < 0)
+            return 0;
     }
     return 1;
 }
@@ -163,7 +165,8 @@ static gcg_status read_rows(reader *r, gcg_factors *f)
     gcg_dtype type = npy.type[2] == '4' ? GCG_FLOAT : GCG_DOUBLE;
     status = gcg_factors_init(f, (int32_t)npy.shape[0], (int32_t)npy.shape[1], type, r->err);
     for (int32_t i = 0; i < f->rows && f->k > 0 && !status; i++) {
-        status = member_read(r, (char *)f->data + (size_t)i * (size_t)f->stride * type, (uint64_t)f->k * type);
+        status =
+            member_read(r, (char *)f->data + (size_t)i * (size_t)f->stride * type, (uint64_t)f->k * type);
         for (int32_t q = 0; q < f->k && !status; q++)
             if (!isfinite(gcg_factors_get(f, i, q))) status = damaged(r, "a number is not finite");
     }
@@ -221,24 +224,28 @@ static gcg_status read_ids(reader *r, const char *member, int32_t count, gcg_idm
     gcg_status status = member_open(r, member);
     if (!status) status = gcg_idmap_new(ids, r->err);
     if (!status) status = read_lines(r, *ids);
-    if (!status && gcg_idmap_count(*ids) != count) status = damaged(r, "its lines and the rows of the factor differ");
+    if (!status && gcg_idmap_count(*ids) != count)
+        status = damaged(r, "its lines and the rows of the factor differ");
     member_close(r);
     return status;
 }
 
-/* Splits model.json, which has the layout that the writer gives it, in place; *fit is the text of its member "fit". */
+/* Splits model.json, which has the layout that the writer gives it, in place; *fit is the text of its member
+ * "fit". */
 static gcg_status parse_json(const reader *r, char *json, const char **fit)
 {
-    static const char start[] = "{\n  \"format\": \"gcg-mc model\",\n  \"version\": ", middle[] = ",\n  \"fit\": ",
-                      end[] = "\n}\n";
+    static const char start[] = "{\n  \"format\": \"gcg-mc model\",\n  \"version\": ",
+                      middle[] = ",\n  \"fit\": ", end[] = "\n}\n";
     if (strncmp(json, start, sizeof start - 1) != 0)
-        return gcg_fail(r->err, GCG_ERR_DATA, r->name, 0, 0, "not a gcg-mc model (model.json does not start like one)");
+        return gcg_fail(r->err, GCG_ERR_DATA, r->name, 0, 0,
+                        "not a gcg-mc model (model.json does not start like one)");
     const char *at = json + sizeof start - 1;
     int version = 0;
     while (*at >= '0' && *at <= '9' && version < 100000000) version = 10 * version + (*at++ - '0');
     if (version > GCG_MODEL_FORMAT)
         return gcg_fail(r->err, GCG_ERR_DATA, r->name, 0, 0,
-                        "model format version %d is newer than %d, the newest that this gcg-mc reads: use a newer gcg-mc",
+                        "gcg-mc model format version %d is newer than %d, the newest that this program "
+                        "reads: use a newer gcg-mc",
                         version, GCG_MODEL_FORMAT);
     size_t length = strlen(at);
     if (version < 1 || length < sizeof middle + sizeof end || strncmp(at, middle, sizeof middle - 1) != 0 ||
@@ -290,8 +297,10 @@ static gcg_status read_model(reader *r, gcg_model *m)
 {
     gcg_status s;
     int64_t center = 0;
-    if ((s = read_json(r, &m->options_json)) || (s = read_body(r, m)) || (s = read_number(r, "mean.npy", "<f8", &m->mean)) ||
-        (s = read_number(r, "center_mean.npy", "<f8", &m->mu)) || (s = read_number(r, "center.npy", "<i8", &center)))
+    if ((s = read_json(r, &m->options_json)) || (s = read_body(r, m)) ||
+        (s = read_number(r, "mean.npy", "<f8", &m->mean)) ||
+        (s = read_number(r, "center_mean.npy", "<f8", &m->mu)) ||
+        (s = read_number(r, "center.npy", "<i8", &center)))
         return s;
     if (center > GCG_CENTER_BOTH) return damaged(r, "not a kind of centring");
     m->center = (gcg_center_kind)center;
@@ -320,7 +329,8 @@ gcg_status gcg_model_read(const char *path, gcg_model *m, gcg_err *err)
     struct stat st;
     zip_error_t error;
     *m = (gcg_model){0};
-    if (stat(path, &st) != 0) return gcg_fail(err, GCG_ERR_IO, path, 0, 0, "cannot read: %s", strerror(errno));
+    if (stat(path, &st) != 0)
+        return gcg_fail(err, GCG_ERR_IO, path, 0, 0, "cannot read: %s", strerror(errno));
     if (!S_ISREG(st.st_mode))
         return gcg_fail(err, GCG_ERR_IO, path, 0, 0, "cannot read a model from here: not a regular file");
     reader r = {.name = path, .length = (uint64_t)st.st_size, .err = err};
@@ -328,7 +338,8 @@ gcg_status gcg_model_read(const char *path, gcg_model *m, gcg_err *err)
     return read_source(zip_source_file_create(path, 0, -1, &error), &r, &error, m);
 }
 
-gcg_status gcg_model_read_buffer(const void *bytes, size_t length, const char *name, gcg_model *m, gcg_err *err)
+gcg_status gcg_model_read_buffer(const void *bytes, size_t length, const char *name, gcg_model *m,
+                                 gcg_err *err)
 {
     zip_error_t error;
     reader r = {.name = name, .length = length, .err = err};

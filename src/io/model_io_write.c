@@ -1,4 +1,5 @@
-/* Writing model files: see model_io.h. The members are streamed row by row: no second copy of the factors is made. */
+/* Writing model files: see model_io.h. The members are streamed row by row: no second copy of the factors is
+ * made. */
 #define _POSIX_C_SOURCE 200809L
 #include "io/model_io.h"
 
@@ -11,7 +12,8 @@
 #include "io/npy.h"
 #include "io/output.h"
 
-/* One member of the archive: an optional .npy header, then chunks (an array, the rows of a factor, the ids). */
+/* One member of the archive: an optional .npy header, then chunks (an array, the rows of a factor, the ids).
+ */
 typedef struct member {
     const char *name;
     char header[GCG_NPY_HEADER];
@@ -103,8 +105,8 @@ static zip_int64_t member_source(void *user, void *data, zip_uint64_t length, zi
     case ZIP_SOURCE_FREE:
         return 0;
     case ZIP_SOURCE_SUPPORTS:
-        return zip_source_make_command_bitmap(ZIP_SOURCE_OPEN, ZIP_SOURCE_READ, ZIP_SOURCE_CLOSE, ZIP_SOURCE_STAT,
-                                              ZIP_SOURCE_ERROR, ZIP_SOURCE_FREE, -1);
+        return zip_source_make_command_bitmap(ZIP_SOURCE_OPEN, ZIP_SOURCE_READ, ZIP_SOURCE_CLOSE,
+                                              ZIP_SOURCE_STAT, ZIP_SOURCE_ERROR, ZIP_SOURCE_FREE, -1);
     default:
         return -1;
     }
@@ -125,7 +127,8 @@ static zip_int64_t target_seek(archive *a, const void *data, zip_uint64_t length
     return fseeko(a->file, seek->offset, seek->whence) == 0 ? 0 : target_failed(a);
 }
 
-/* libzip's view of the file that it writes. To libzip the file is not there yet (STAT), so it is never read. */
+/* libzip's view of the file that it writes. To libzip the file is not there yet (STAT), so it is never read.
+ */
 static zip_int64_t target_source(void *user, void *data, zip_uint64_t length, zip_source_cmd_t command)
 {
     archive *a = user;
@@ -178,7 +181,8 @@ static void add_factors(archive *a, const char *name, const gcg_factors *f)
 {
     member *m = &a->members[a->count++];
     gcg_npy npy = {.dims = 2, .shape = {f->rows, f->k}};
-    *m = (member){.name = name, .chunks = f->rows, .chunk = row_chunk, .factors = f, .header_length = GCG_NPY_HEADER};
+    *m = (member){
+        .name = name, .chunks = f->rows, .chunk = row_chunk, .factors = f, .header_length = GCG_NPY_HEADER};
     memcpy(npy.type, f->type == GCG_FLOAT ? "<f4" : "<f8", sizeof npy.type);
     gcg_npy_header(m->header, &npy);
     m->size = GCG_NPY_HEADER + (uint64_t)f->rows * (uint64_t)f->k * f->type;
@@ -294,7 +298,8 @@ gcg_status gcg_model_write(const char *path, const gcg_model *m, gcg_err *err)
 {
     gcg_output output;
     const int64_t center = m->center;
-    if (!model_finite(m)) return gcg_fail(err, GCG_ERR_INTERNAL, path, 0, 0, "the model has numbers that are not finite");
+    if (!model_finite(m))
+        return gcg_fail(err, GCG_ERR_INTERNAL, path, 0, 0, "the model has numbers that are not finite");
     archive *a = gcg_mem_zalloc_array(1, sizeof *a);
     char *json = make_json(m);
     gcg_status status = a && json ? GCG_OK : gcg_fail_memory(err, "model file");

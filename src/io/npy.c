@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "arrays are written as they lie in memory, as '<' types");
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+               "arrays are written as they lie in memory, as '<' types");
 
 static const char magic[10] = {'\x93', 'N', 'U', 'M', 'P', 'Y', 1, 0, GCG_NPY_HEADER - 10, 0};
 
@@ -13,8 +14,10 @@ void gcg_npy_header(char header[GCG_NPY_HEADER], const gcg_npy *array)
 {
     char shape[48] = "", text[GCG_NPY_HEADER];
     if (array->dims == 1) snprintf(shape, sizeof shape, "%" PRId64 ",", array->shape[0]);
-    if (array->dims == 2) snprintf(shape, sizeof shape, "%" PRId64 ", %" PRId64, array->shape[0], array->shape[1]);
-    int length = snprintf(text, sizeof text, "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", array->type, shape);
+    if (array->dims == 2)
+        snprintf(shape, sizeof shape, "%" PRId64 ", %" PRId64, array->shape[0], array->shape[1]);
+    int length = snprintf(text, sizeof text, "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }",
+                          array->type, shape);
     memset(header, ' ', GCG_NPY_HEADER);
     memcpy(header, magic, sizeof magic);
     memcpy(header + sizeof magic, text, (size_t)length);
@@ -38,7 +41,8 @@ int gcg_npy_parse(const char header[GCG_NPY_HEADER], gcg_npy *array)
     const char *at = header + sizeof magic + sizeof before_type - 1;
     *array = (gcg_npy){.shape = {1, 1}};
     memcpy(array->type, at, 3);
-    if (strcmp(array->type, "<f4") != 0 && strcmp(array->type, "<f8") != 0 && strcmp(array->type, "<i8") != 0) return -1;
+    if (strcmp(array->type, "<f4") != 0 && strcmp(array->type, "<f8") != 0 && strcmp(array->type, "<i8") != 0)
+        return -1;
     at += 3 + sizeof before_shape - 1;
     for (; array->dims < 2 && *at != ')'; array->dims++) {
         array->shape[array->dims] = parse_size(&at);

@@ -1,6 +1,7 @@
 /* The header of numpy's .npy arrays, format 1.0, C order, one or two dimensions or a single number.
  *
- * Only what model files need: the header has a fixed length, and reading accepts exactly what writing makes. */
+ * Only what model files need: the header has a fixed length, and reading accepts exactly what writing makes.
+ */
 #ifndef GCG_IO_NPY_H
 #define GCG_IO_NPY_H
 
