@@ -63,8 +63,7 @@ void gcg_center_release(gcg_center *center)
     *center = (gcg_center){0};
 }
 
-/* Makes the values float; they are overwritten by the caller anyway, so their rounding here does not matter
- * twice. */
+/* Room for float values; the caller fills it. */
 static gcg_status narrow(gcg_csr *x, gcg_err *err)
 {
     if (x->val_f) return GCG_OK;
