@@ -105,8 +105,8 @@ gcg_status gcg_blas_svd(int32_t m, int32_t n, double *a, double *s, double *u, d
 
 int gcg_blas_cholesky(int32_t n, double *a)
 {
-    /* row-major lower is column-major upper */
-    return n == 0 || LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'U', n, a, n) == 0;
+    /* row-major upper is column-major lower */
+    return n == 0 || LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', n, a, n) == 0;
 }
 
 gcg_status gcg_blas_tridiagonal(int32_t n, double *d, double *e, double *z, gcg_err *err)

@@ -32,7 +32,7 @@ void gcg_blas_dscal(int64_t n, double a, double *x);
 gcg_status gcg_blas_eigen(int32_t n, double *a, double *values, gcg_err *err);
 /* A (m x n) = U diag(s) Vt, r = min(m, n), s descending; U is m x r, Vt r x n. A is overwritten. */
 gcg_status gcg_blas_svd(int32_t m, int32_t n, double *a, double *s, double *u, double *vt, gcg_err *err);
-/* 1 when the Cholesky factorisation of the symmetric A (n x n, its lower triangle is read and overwritten)
+/* 1 when the Cholesky factorisation of the symmetric A (n x n, its upper triangle is read and overwritten)
  * succeeds, 0 when a pivot is not positive. */
 int gcg_blas_cholesky(int32_t n, double *a);
 /* Eigenvalues and, as rows of z (n x n), eigenvectors of the symmetric tridiagonal matrix with diagonal d (n)

@@ -49,16 +49,17 @@ static void gram_task(int64_t strip, void *ctx)
     }
 }
 
-/* Tries to prove s > sigma_1; 1 when proved. */
-static int prove(const double *gram, int32_t n, double s, double *work)
+/* Tries to prove s > sigma_1; 1 when proved. The Gram matrix stands in the lower triangle with its diagonal
+ * apart; the factorisation uses the upper one, so that one matrix serves both. */
+static int prove(double *gram, const double *diagonal, int32_t n, double s)
 {
     /* rounding of the sums, the factorisation and s^2 itself: a generous multiple of n times the unit */
     double shift = s * s * (1 - 8 * (n + 8.0) * DBL_EPSILON);
     for (int64_t i = 0; i < n; i++) {
-        for (int64_t j = 0; j <= i; j++) work[i * n + j] = -gram[i * n + j];
-        work[i * n + i] += shift;
+        for (int64_t j = i + 1; j < n; j++) gram[i * n + j] = -gram[j * n + i];
+        gram[i * n + i] = shift - diagonal[i];
     }
-    return gcg_blas_cholesky(n, work);
+    return gcg_blas_cholesky(n, gram);
 }
 
 gcg_status gcg_certificate_cholesky(const gcg_csr *r, double sigma, double guard, double *bound, gcg_err *err)
@@ -72,22 +73,23 @@ gcg_status gcg_certificate_cholesky(const gcg_csr *r, double sigma, double guard
         narrow = &transposed;
     }
     int32_t n = r->rows < r->cols ? r->rows : r->cols;
-    double *gram = NULL, *work = NULL;
+    double *gram = NULL, *diagonal = NULL;
     if (!status) {
         gram = gcg_mem_alloc_array(n, (size_t)n * sizeof *gram);
-        work = gcg_mem_alloc_array(n, (size_t)n * sizeof *work);
-        if (!gram || !work) status = gcg_fail_memory(err, "certificate");
+        diagonal = gcg_mem_alloc_array(n, sizeof *diagonal);
+        if (!gram || !diagonal) status = gcg_fail_memory(err, "certificate");
     }
     if (!status) {
         gram_ctx c = {narrow, gram, STRIP_ROWS};
         gcg_par_blocks((n + STRIP_ROWS - 1) / STRIP_ROWS, gram_task, &c);
+        for (int64_t i = 0; i < n; i++) diagonal[i] = gram[i * n + i];
         double least = 32 * (n + 8.0) * DBL_EPSILON; /* less cannot succeed */
         if (guard < least) guard = least;
         int proved = sigma == 0 && r->nnz == 0;
         *bound = 0;
         for (int t = 0; t < MAX_TRIES && !proved; t++, guard *= 3) {
             *bound = sigma * (1 + guard);
-            proved = prove(gram, n, *bound, work);
+            proved = prove(gram, diagonal, n, *bound);
         }
         if (!proved)
             status =
@@ -95,6 +97,6 @@ gcg_status gcg_certificate_cholesky(const gcg_csr *r, double sigma, double guard
     }
     gcg_csr_release(&transposed);
     gcg_mem_free(gram);
-    gcg_mem_free(work);
+    gcg_mem_free(diagonal);
     return status;
 }

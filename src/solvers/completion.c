@@ -40,7 +40,7 @@ enum {
 static const double INNER_REDUCTION = 0.3; /* of the preconditioned gradient: SOLVER.md sec. 5, gamma */
 static const double ATOM_MARGIN = 1e-7;    /* sigma_i > lambda (1 + this) makes an atom */
 static const double FALSE_BOUND = 1e-6;    /* probability that is stated for rule 4 */
-static const double LAST_SECONDS = 1.0;    /* for the bound of a run that stops early */
+static const double LAST_SECONDS = 0.5;    /* for the bound of a run that stops early */
 static const double DOUBLE_GAP = 1e-5;     /* gaps below it need double factors in the end */
 
 typedef struct {
@@ -361,6 +361,22 @@ static double product_seconds(completion *m, double *x, double *y)
     return 0.5 * (gcg_clock_now() - start);
 }
 
+/* Seconds of a Lanczos run of so many steps (SOLVER.md sec. 4, rule 4), with `product` seconds a product with
+ * R. */
+static double lanczos_seconds(const completion *m, double steps, double product)
+{
+    const double reorthogonalising = 0.5e-9; /* seconds per entry of the basis and step, measured */
+    return steps * 2 * product + reorthogonalising * steps * steps * smaller(m);
+}
+
+/* Seconds of the Cholesky proof: the sums of the Gram matrix and one factorisation. */
+static double cholesky_seconds(const completion *m)
+{
+    const double adding = 0.5e-9, factoring = 0.05e-9; /* seconds per multiply-add, measured */
+    double n = smaller(m), pairs = (double)m->x->nnz * ((double)m->x->nnz / n);
+    return adding * pairs + factoring * n * n * n / 3;
+}
+
 /* The least eps whose Lanczos run takes no longer than LAST_SECONDS; 1 when none does. */
 static gcg_status affordable_eps(completion *m, double *eps, gcg_err *err)
 {
@@ -368,13 +384,27 @@ static gcg_status affordable_eps(completion *m, double *eps, gcg_err *err)
     gcg_status status = x && y ? GCG_OK : gcg_fail_memory(err, "certificate");
     *eps = 1;
     if (!status) {
-        double steps = LAST_SECONDS / (2 * product_seconds(m, x, y) + 1e-9);
+        double product = product_seconds(m, x, y);
         for (double e = 0.1; e >= 1e-6; e /= 2)
-            if (gcg_polar_bound_steps(smaller(m), e, FALSE_BOUND) <= steps) *eps = e;
+            if (lanczos_seconds(m, gcg_polar_bound_steps(smaller(m), e, FALSE_BOUND), product) <=
+                LAST_SECONDS)
+                *eps = e;
     }
     gcg_mem_free(x);
     gcg_mem_free(y);
     return status;
+}
+
+/* Which proof of a bound within eps on sigma^2: Cholesky where it is asked for, usual, or cheaper. The choice
+ * depends on the data alone, not on times measured, so that it is the same for any number of threads. */
+static int by_cholesky(const completion *m, double eps)
+{
+    const double product = 1e-9; /* seconds per rating on one thread */
+    int32_t n = smaller(m);
+    if (n <= CHOLESKY_DEFAULT || n > CHOLESKY_MOST) return n <= CHOLESKY_DEFAULT;
+    return m->set->certify ||
+           cholesky_seconds(m) <
+               lanczos_seconds(m, gcg_polar_bound_steps(n, eps, FALSE_BOUND), product * (double)m->x->nnz);
 }
 
 static gcg_status bound(void *self, gcg_bound_effort effort, double wanted_gap, gcg_bound *out, gcg_err *err)
@@ -382,15 +412,16 @@ static gcg_status bound(void *self, gcg_bound_effort effort, double wanted_gap, 
     completion *m = self;
     gcg_status status = GCG_OK;
     double sigma = m->sigma, room = guard_room(m, wanted_gap);
-    int32_t n = smaller(m), cholesky = m->set->certify ? CHOLESKY_MOST : CHOLESKY_DEFAULT;
+    /* s^2 = theta / (1 - eps) uses half of the room, what the estimate may be short of the other half */
+    double eps = fmin(room, 0.05), least = 0.1 * wanted_gap;
+    int last = effort == GCG_BOUND_LAST;
     *out = (gcg_bound){.rule = GCG_CERT_ESTIMATE};
-    if (n <= PROVE_ALWAYS || (effort != GCG_BOUND_ESTIMATE && n <= cholesky)) {
+    if (smaller(m) <= PROVE_ALWAYS || (effort != GCG_BOUND_ESTIMATE && by_cholesky(m, fmax(eps, least)) &&
+                                       (!last || cholesky_seconds(m) <= LAST_SECONDS))) {
         status = prove_cholesky(m, room > 0 ? room : wanted_gap, &sigma, err);
         out->rule = GCG_CERT_CHOLESKY;
     } else if (effort != GCG_BOUND_ESTIMATE) {
-        /* s^2 = theta / (1 - eps): half the room for eps, half for what the estimate misses */
-        double eps = fmin(room, 0.05), least = 0.1 * wanted_gap;
-        if (effort == GCG_BOUND_LAST) {
+        if (last) {
             status = affordable_eps(m, &least, err);
             eps = fmax(least, eps);
         }
@@ -863,6 +894,6 @@ int64_t gcg_complete_memory(const gcg_csr *x, const gcg_solver_settings *set, in
     int64_t krylov = sides * padded((int32_t)atoms) * (KRYLOV_DEPTH + 2) * size;
     int64_t small = 8 * (8 * k * k + 4 * (KRYLOV_DEPTH * atoms) * (KRYLOV_DEPTH * atoms));
     int64_t proof =
-        least <= (set->certify ? CHOLESKY_MOST : CHOLESKY_DEFAULT) ? 16 * least * least : 8 * 320 * least;
+        least <= (set->certify ? CHOLESKY_MOST : CHOLESKY_DEFAULT) ? 8 * least * least : 8 * 320 * least;
     return gcg_pass_bytes(x) + ratings + factors + lbfgs + krylov + small + proof;
 }

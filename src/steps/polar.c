@@ -7,6 +7,7 @@
 
 #include "base/blas.h"
 #include "base/mem.h"
+#include "base/parallel.h"
 #include "maths/kernels.h"
 #include "maths/tall.h"
 
@@ -180,22 +181,48 @@ typedef struct {
     double *basis, *alpha, *beta, *coefficients;
 } lanczos;
 
-/* One step: w = G q_j orthogonalised; alpha_j, beta_j. Returns the norm of what is left. */
+/* Reorthogonalisation w -= B'(B w) against the first `count` basis vectors, on the threads. */
+typedef struct {
+    const lanczos *l;
+    int32_t count;
+    double *w;
+} reorthogonalisation;
+
+enum { VECTORS = 16 /* of one task of B w */, ENTRIES = 1024 /* of one task of B'c */ };
+
+static void coefficients_task(int64_t block, void *ctx)
+{
+    const reorthogonalisation *r = ctx;
+    int64_t first = block * VECTORS, n = r->l->g.n;
+    int32_t some = r->count - first < VECTORS ? (int32_t)(r->count - first) : VECTORS;
+    gcg_blas_dgemv(0, some, r->l->g.n, 1, r->l->basis + first * n, n, r->w, 0, r->l->coefficients + first);
+}
+
+static void removal_task(int64_t block, void *ctx)
+{
+    const reorthogonalisation *r = ctx;
+    int64_t first = block * ENTRIES, n = r->l->g.n;
+    int32_t some = n - first < ENTRIES ? (int32_t)(n - first) : ENTRIES;
+    gcg_blas_dgemv(1, r->count, some, -1, r->l->basis + first, n, r->l->coefficients, 1, r->w + first);
+}
+
+static void reorthogonalise(const lanczos *l, int32_t count, double *w)
+{
+    reorthogonalisation r = {l, count, w};
+    gcg_par_blocks((count + VECTORS - 1) / VECTORS, coefficients_task, &r);
+    gcg_par_blocks(((int64_t)l->g.n + ENTRIES - 1) / ENTRIES, removal_task, &r);
+}
+
+/* One step: w = G q_j orthogonalised; alpha_j. Returns the norm of what is left, beta_j. */
 static double lanczos_step(lanczos *l, int32_t j, double *w)
 {
     int64_t n = l->g.n, slots = l->kept;
     const double *q = l->basis + j % slots * n;
     gram_times(&l->g, q, w);
     l->alpha[j] = gcg_blas_ddot(n, q, w);
-    if (l->kept >= l->steps) { /* full, twice is enough */
-        for (int round = 0; round < 2; round++) {
-            gcg_blas_dgemv(0, j + 1, l->g.n, 1, l->basis, n, w, 0, l->coefficients);
-            gcg_blas_dgemv(1, j + 1, l->g.n, -1, l->basis, n, l->coefficients, 1, w);
-        }
-    } else {
-        gcg_blas_daxpy(n, -l->alpha[j], q, w);
-        if (j > 0) gcg_blas_daxpy(n, -l->beta[j - 1], l->basis + (j - 1) % slots * n, w);
-    }
+    gcg_blas_daxpy(n, -l->alpha[j], q, w);
+    if (j > 0) gcg_blas_daxpy(n, -l->beta[j - 1], l->basis + (j - 1) % slots * n, w);
+    if (l->kept >= l->steps) reorthogonalise(l, j + 1, w);
     return gcg_blas_dnrm2(n, w);
 }
 
