@@ -62,9 +62,20 @@ static int prove(double *gram, const double *diagonal, int32_t n, double s)
     return gcg_blas_cholesky(n, gram);
 }
 
-gcg_status gcg_certificate_cholesky(const gcg_csr *r, double sigma, double guard, double *bound, gcg_err *err)
+/* The tries, on a Gram matrix that is at hand. */
+static double first_proved(double *gram, double *diagonal, int32_t n, double sigma, double guard, double most)
 {
-    enum { STRIP_ROWS = 64, MAX_TRIES = 40 };
+    double least = 32 * (n + 8.0) * DBL_EPSILON; /* less cannot succeed */
+    for (int64_t i = 0; i < n; i++) diagonal[i] = gram[i * n + i];
+    for (guard = fmax(guard, least); guard <= fmax(most, least); guard *= 3)
+        if (prove(gram, diagonal, n, sigma * (1 + guard))) return sigma * (1 + guard);
+    return INFINITY;
+}
+
+gcg_status gcg_certificate_cholesky(const gcg_csr *r, double sigma, double guard, double most, double *bound,
+                                    gcg_err *err)
+{
+    enum { STRIP_ROWS = 64 };
     gcg_csr transposed = {0};
     const gcg_csr *narrow = r;
     gcg_status status = GCG_OK;
@@ -82,18 +93,7 @@ gcg_status gcg_certificate_cholesky(const gcg_csr *r, double sigma, double guard
     if (!status) {
         gram_ctx c = {narrow, gram, STRIP_ROWS};
         gcg_par_blocks((n + STRIP_ROWS - 1) / STRIP_ROWS, gram_task, &c);
-        for (int64_t i = 0; i < n; i++) diagonal[i] = gram[i * n + i];
-        double least = 32 * (n + 8.0) * DBL_EPSILON; /* less cannot succeed */
-        if (guard < least) guard = least;
-        int proved = sigma == 0 && r->nnz == 0;
-        *bound = 0;
-        for (int t = 0; t < MAX_TRIES && !proved; t++, guard *= 3) {
-            *bound = sigma * (1 + guard);
-            proved = prove(gram, diagonal, n, *bound);
-        }
-        if (!proved)
-            status =
-                gcg_fail(err, GCG_ERR_INTERNAL, NULL, 0, 0, "no bound of the spectral norm could be proved");
+        *bound = sigma > 0 ? first_proved(gram, diagonal, n, sigma, guard, most) : r->nnz == 0 ? 0 : INFINITY;
     }
     gcg_csr_release(&transposed);
     gcg_mem_free(gram);

@@ -340,15 +340,19 @@ static double guard_room(const completion *m, double wanted)
     return low;
 }
 
-static gcg_status prove_cholesky(completion *m, double room, double *sigma, gcg_err *err)
+/* A proof that needs no better estimate than the one at hand: any bound within the room will do. Otherwise
+ * (exact) sigma_1 is computed first, and the tightest bound wanted. *sigma is INFINITY when nothing was
+ * proved. */
+static gcg_status prove_cholesky(completion *m, double room, int exact, double *sigma, gcg_err *err)
 {
     const double usual = 1e-8; /* SOLVER.md sec. 4, rule 3 */
-    double guard = fmin(usual, 0.25 * room), found;
+    double found = 0, guard = exact ? fmin(usual, 0.25 * room) : room / 9.1, most = exact ? 0.1 : room;
     gcg_csr residual = *m->x;
     residual.val_f = m->type == GCG_FLOAT ? m->r : NULL;
     residual.val_d = m->type == GCG_DOUBLE ? m->r : NULL;
-    gcg_status status = gcg_polar_top(&m->op, fmax(guard, 1e-15), m->set->seed, &found, NULL, NULL, err);
-    if (!status) status = gcg_certificate_cholesky(&residual, fmax(found, m->sigma), guard, sigma, err);
+    gcg_status status = GCG_OK;
+    if (exact) status = gcg_polar_top(&m->op, fmax(guard, 1e-15), m->set->seed, &found, NULL, NULL, err);
+    if (!status) status = gcg_certificate_cholesky(&residual, fmax(found, m->sigma), guard, most, sigma, err);
     return status;
 }
 
@@ -418,8 +422,12 @@ static gcg_status bound(void *self, gcg_bound_effort effort, double wanted_gap, 
     *out = (gcg_bound){.rule = GCG_CERT_ESTIMATE};
     if (smaller(m) <= PROVE_ALWAYS || (effort != GCG_BOUND_ESTIMATE && by_cholesky(m, fmax(eps, least)) &&
                                        (!last || cholesky_seconds(m) <= LAST_SECONDS))) {
-        status = prove_cholesky(m, room > 0 ? room : wanted_gap, &sigma, err);
-        out->rule = GCG_CERT_CHOLESKY;
+        int exact = last || room == 0 || smaller(m) <= PROVE_ALWAYS;
+        status = prove_cholesky(m, room > 0 ? room : wanted_gap, exact, &sigma, err);
+        if (sigma < INFINITY)
+            out->rule = GCG_CERT_CHOLESKY;
+        else
+            sigma = m->sigma * (1 + room); /* so much is known now */
     } else if (effort != GCG_BOUND_ESTIMATE) {
         if (last) {
             status = affordable_eps(m, &least, err);

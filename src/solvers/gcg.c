@@ -111,13 +111,18 @@ static gcg_status decide(run *r, int *done, gcg_stop *stop, gcg_err *err)
         if (status) return status;
         take_bound(r, &bound);
         set_gap(r, bound.rule > GCG_CERT_ESTIMATE);
-        if (r->now.gap <= set->gap && r->now.rule == GCG_CERT_ESTIMATE &&
-            !(r->now.gap > 0.8 * r->failed_gap)) {
+        double own =
+            gcg_certificate_gap(r->now.objective, bound.dual); /* of this residual, not of the best one */
+        if (bound.rule == GCG_CERT_ESTIMATE && own <= set->gap && !(own > 0.8 * r->failed_gap)) {
             tell(r, "certify");
-            r->failed_gap = r->now.gap;
+            double before = bound.dual;
             status = problem->bound(problem->self, GCG_BOUND_PROOF, set->gap, &bound, err);
             if (status) return status;
             take_bound(r, &bound);
+            if (bound.dual < before && bound.rule == GCG_CERT_ESTIMATE) { /* tried, and refuted */
+                r->failed_gap = own;
+                r->estimated = fmax(bound.dual, r->proved.rule > GCG_CERT_NONE ? r->proved.dual : -INFINITY);
+            }
             set_gap(r, bound.rule > GCG_CERT_ESTIMATE);
         }
         *done = r->now.rule > GCG_CERT_ESTIMATE && r->now.gap <= set->gap;
@@ -179,11 +184,12 @@ static gcg_status evaluate(run *r, gcg_err *err)
     return GCG_OK;
 }
 
-/* Goes on in double precision when float can do no more: the gap is near float's floor and has to get below it (SOLVER.md sec.
- * 6), or the run has stalled. */
+/* Goes on in double precision when float can do no more: the gap is near float's floor and has to get below
+ * it (SOLVER.md sec. 6), or the run has stalled. */
 static gcg_status go_on_in_double(run *r, int *done, gcg_stop stop, gcg_err *err)
 {
-    const double wanted = 1e-5, floor = 2e-5; /* gaps: floats reach the first safely, the second is near enough */
+    const double wanted = 1e-5,
+                 floor = 2e-5; /* gaps: floats reach the first safely, the second is near enough */
     int widened = 0, near_floor = !*done && r->set->gap < wanted && r->now.gap < floor;
     double polar;
     if (!near_floor && !(*done && stop == GCG_STOP_STALLED)) return GCG_OK;
