@@ -342,6 +342,10 @@ void gcg_pass_line(gcg_pass *pass, const gcg_factors *u, const gcg_factors *v, c
     c.r_in = r;
     c.b = b;
     c.c = c_out;
+    if (u->k == 0) { /* no panel sets them */
+        memset(b, 0, (size_t)pass->x->nnz * c.size);
+        memset(c_out, 0, (size_t)pass->x->nnz * c.size);
+    }
     for (int32_t column = 0; set_panel(&c, column, u->stride); column += c.table->panel) {
         pack_panel(&c);
         gcg_par_blocks(pass->row_blocks, line_task, &c);
