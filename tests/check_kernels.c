@@ -1,0 +1,586 @@
+/* maths/kernels: every pass against code that is slow and obvious, for each precision and instruction set. */
+#include "tests/naive.h"
+
+#include "base/parallel.h"
+#include "maths/kernels.h"
+
+static const char *const ISAS[] = {"base", "avx2", "avx512"};
+static const int RANKS[] = {0, 1, 2, 3, 15, 16, 17, 31, 32, 33, 48, 64, 65};
+static const int FEW_RANKS[] = {3, 17, 65};
+enum { COUNT_RANKS = sizeof RANKS / sizeof *RANKS, COUNT_FEW = sizeof FEW_RANKS / sizeof *FEW_RANKS };
+
+/* ---- data ---- */
+
+typedef enum { MIXED, ONE_ROW, ONE_COLUMN, TALL, WIDE, DENSE, SHAPES } shape;
+
+/* Degrees 0..40, empty rows and columns (the last row and the last column too); values a float cannot hold
+ * when wide. */
+static gcg_csr make_data(shape which, int wide)
+{
+    static const int sizes[SHAPES][2] = {{57, 43}, {1, 50}, {50, 1}, {5003, 19}, {23, 5003}, {300, 40}};
+    int m = sizes[which][0], n = sizes[which][1];
+    naive_rng g = naive_seed(7 + which);
+    int64_t size = (int64_t)m * n;
+    char *mask = naive_alloc((size_t)size, 1);
+    double *x = naive_alloc((size_t)size, sizeof *x);
+    for (int i = 0; i < m; i++) {
+        int degree = which == DENSE ? n : (i * 7) % 41;
+        if (i + 1 == m && m > 1 && which != DENSE) degree = 0;
+        for (int d = 0; d < degree; d++) mask[(int64_t)i * n + naive_below(&g, n)] = 1;
+        if (n > 1 && which != DENSE) mask[(int64_t)i * n + n - 1] = mask[(int64_t)i * n + 2] = 0;
+    }
+    if (which == ONE_ROW)
+        for (int j = 0; j < n; j++) mask[j] = j % 3 != 0;
+    for (int64_t e = 0; e < size; e++) x[e] = wide ? 1 + naive_uniform(&g) : 1 + naive_below(&g, 9) / 2.0;
+    gcg_csr out = naive_csr(m, n, x, mask, wide);
+    free(mask);
+    free(x);
+    return out;
+}
+
+/* Everything that a pass takes, and room for what it gives. */
+typedef struct {
+    gcg_csr x;
+    gcg_pass *pass;
+    gcg_dtype type;
+    int k;
+    gcg_factors u, v, du, dv, gu, gv;
+    void *r, *b, *c;
+    double *in_rows, *in_cols, *out_rows, *out_cols;
+} fixture;
+
+static double real_at(const fixture *f, const void *a, int64_t p)
+{
+    return f->type == GCG_FLOAT ? (double)((const float *)a)[p] : ((const double *)a)[p];
+}
+
+static void *random_ratings(naive_rng *g, const fixture *f)
+{
+    void *a = naive_alloc((size_t)f->x.nnz, f->type);
+    for (int64_t p = 0; p < f->x.nnz; p++) {
+        if (f->type == GCG_FLOAT)
+            ((float *)a)[p] = (float)naive_normal(g);
+        else
+            ((double *)a)[p] = naive_normal(g);
+    }
+    return a;
+}
+
+/* Outputs start with rubbish: a pass that adds to them instead of setting them is found out. */
+static void fixture_init(fixture *f, shape which, int wide, gcg_dtype type, int k)
+{
+    *f = (fixture){.x = make_data(which, wide), .type = type, .k = k};
+    naive_rng g = naive_seed((uint64_t)(1000 + k));
+    ck_assert_int_eq(gcg_pass_new(&f->x, &f->pass, NULL), GCG_OK);
+    f->u = naive_factors(&g, f->x.rows, k, type, 1);
+    f->v = naive_factors(&g, f->x.cols, k, type, 1);
+    f->du = naive_factors(&g, f->x.rows, k, type, 1);
+    f->dv = naive_factors(&g, f->x.cols, k, type, 1);
+    f->gu = naive_factors(&g, f->x.rows, k, type, 1);
+    f->gv = naive_factors(&g, f->x.cols, k, type, 1);
+    f->r = random_ratings(&g, f);
+    f->b = random_ratings(&g, f);
+    f->c = random_ratings(&g, f);
+    f->in_rows = naive_normals(&g, f->x.rows);
+    f->in_cols = naive_normals(&g, f->x.cols);
+    f->out_rows = naive_normals(&g, f->x.rows);
+    f->out_cols = naive_normals(&g, f->x.cols);
+}
+
+static void fixture_release(fixture *f)
+{
+    gcg_pass_free(f->pass);
+    gcg_csr_release(&f->x);
+    gcg_factors *all[] = {&f->u, &f->v, &f->du, &f->dv, &f->gu, &f->gv};
+    for (int i = 0; i < 6; i++) gcg_factors_release(all[i]);
+    free(f->r);
+    free(f->b);
+    free(f->c);
+    free(f->in_rows);
+    free(f->in_cols);
+    free(f->out_rows);
+    free(f->out_cols);
+}
+
+/* ---- sums with the size of their terms, for tolerances ---- */
+
+typedef struct {
+    double value, size; /* sum of terms, sum of |terms| */
+    int64_t terms;
+} sum;
+
+static void add(sum *s, double term)
+{
+    s->value += term;
+    s->size += fabs(term);
+    s->terms++;
+}
+
+static double unit(gcg_dtype type)
+{
+    return type == GCG_FLOAT ? 6e-8 : 1.2e-16;
+}
+
+/* got is the sum, each operation rounded to the type. */
+static void expect(double got, sum want, gcg_dtype type, const char *what)
+{
+    double allowed = unit(type) * (double)(want.terms + 4) * want.size;
+    if (!(fabs(got - want.value) <= allowed)) /* ck_assert writes to a file at each call: too slow here */
+        ck_abort_msg("%s: %.17g, should be %.17g within %g", what, got, want.value, allowed);
+}
+
+static void add_dot(sum *s, const gcg_factors *a, int i, const gcg_factors *b, int j)
+{
+    for (int q = 0; q < a->k; q++) add(s, gcg_factors_get(a, i, q) * gcg_factors_get(b, j, q));
+}
+
+#define FOR_RATINGS(f, i, p)                                                                                 \
+    for (int i = 0; i < (f)->x.rows; i++)                                                                    \
+        for (int64_t p = (f)->x.row_ptr[i]; p < (f)->x.row_ptr[i + 1]; p++)
+
+/* ---- the passes ---- */
+
+static void check_residual(fixture *f)
+{
+    double squares = gcg_pass_residual(f->pass, &f->u, &f->v, f->r);
+    sum total = {0};
+    FOR_RATINGS(f, i, p)
+    {
+        sum d = {0};
+        add(&d, gcg_csr_value(&f->x, p));
+        for (int q = 0; q < f->k; q++)
+            add(&d, -gcg_factors_get(&f->u, i, q) * gcg_factors_get(&f->v, f->x.col[p], q));
+        add(&total, d.value * d.value);
+        /* summed in double, rounded once */
+        double allowed = unit(f->type) * fabs(d.value) + 2.3e-16 * (double)d.terms * d.size;
+        if (!(fabs(real_at(f, f->r, p) - d.value) <= allowed))
+            ck_abort_msg("residual %.17g, should be %.17g", real_at(f, f->r, p), d.value);
+    }
+    expect(squares, total, GCG_DOUBLE, "sum of squares");
+}
+
+static void check_residual_fast(fixture *f)
+{
+    gcg_pass_residual_fast(f->pass, &f->u, &f->v, f->r);
+    FOR_RATINGS(f, i, p)
+    {
+        sum d = {0};
+        add(&d, gcg_csr_value(&f->x, p));
+        for (int q = 0; q < f->k; q++)
+            add(&d, -gcg_factors_get(&f->u, i, q) * gcg_factors_get(&f->v, f->x.col[p], q));
+        expect(real_at(f, f->r, p), d, f->type, "fast residual");
+    }
+}
+
+static void check_dots(fixture *f)
+{
+    gcg_pass_dots(f->pass, &f->u, &f->v, f->b);
+    FOR_RATINGS(f, i, p)
+    {
+        sum d = {0};
+        add_dot(&d, &f->u, i, &f->v, f->x.col[p]);
+        expect(real_at(f, f->b, p), d, f->type, "dots");
+    }
+}
+
+static void check_line(fixture *f)
+{
+    double s[4];
+    sum want[4] = {{0}};
+    gcg_pass_line(f->pass, &f->u, &f->v, &f->du, &f->dv, f->r, f->b, f->c, s);
+    FOR_RATINGS(f, i, p)
+    {
+        int j = f->x.col[p];
+        sum b = {0}, c = {0};
+        add_dot(&b, &f->u, i, &f->dv, j);
+        add_dot(&b, &f->du, i, &f->v, j);
+        add_dot(&c, &f->du, i, &f->dv, j);
+        double got_b = real_at(f, f->b, p), got_c = real_at(f, f->c, p), r = real_at(f, f->r, p);
+        expect(got_b, b, f->type, "b");
+        expect(got_c, c, f->type, "c");
+        add(&want[0], got_b * got_b);
+        add(&want[1], r * got_c);
+        add(&want[2], got_b * got_c);
+        add(&want[3], got_c * got_c);
+    }
+    for (int e = 0; e < 4; e++) expect(s[e], want[e], GCG_DOUBLE, "sums along the line");
+}
+
+static void check_line_move(fixture *f)
+{
+    const double a = 0.7;
+    void *old = naive_alloc((size_t)f->x.nnz, f->type);
+    memcpy(old, f->r, (size_t)f->x.nnz * f->type);
+    gcg_pass_line_move(f->pass, f->type, a, f->r, f->b, f->c);
+    FOR_RATINGS(f, i, p)
+    {
+        sum d = {0};
+        add(&d, real_at(f, old, p));
+        add(&d, -a * real_at(f, f->b, p));
+        add(&d, -a * a * real_at(f, f->c, p));
+        expect(real_at(f, f->r, p), d, f->type, "moved residual");
+    }
+    free(old);
+}
+
+/* want[i, q] for all rows of a factor matrix: base + sign * sum over ratings of weight * other. */
+static void check_rows(const fixture *f, const gcg_factors *got, int of_rows, double lambda,
+                       const gcg_factors *self, const gcg_factors *other, double sign, int squared,
+                       const char *what)
+{
+    int rows = got->rows, k = got->k;
+    sum *want = naive_alloc((size_t)rows * (size_t)k, sizeof *want);
+    for (int i = 0; i < rows; i++)
+        for (int q = 0; q < k && lambda != 0; q++)
+            add(&want[i * k + q], lambda * (self ? gcg_factors_get(self, i, q) : 1));
+    FOR_RATINGS(f, i, p)
+    for (int q = 0; q < k; q++) {
+        double o = gcg_factors_get(other, of_rows ? f->x.col[p] : i, q);
+        add(&want[(of_rows ? i : f->x.col[p]) * k + q], squared ? o * o : sign * real_at(f, f->r, p) * o);
+    }
+    for (int i = 0; i < rows; i++)
+        for (int q = 0; q < k; q++) expect(gcg_factors_get(got, i, q), want[i * k + q], f->type, what);
+    ck_assert_msg(naive_padding_is_zero(got), "%s: padding", what);
+    free(want);
+}
+
+static void check_gradient(fixture *f)
+{
+    const double lambda = 1.25;
+    gcg_pass_gradient(f->pass, f->r, &f->u, &f->v, lambda, &f->gu, &f->gv);
+    check_rows(f, &f->gu, 1, lambda, &f->u, &f->v, -1, 0, "GU");
+    check_rows(f, &f->gv, 0, lambda, &f->v, &f->u, -1, 0, "GV");
+    gcg_pass_gradient(f->pass, f->r, &f->u, &f->v, 0, &f->gu, &f->gv);
+    check_rows(f, &f->gu, 1, 0, NULL, &f->v, -1, 0, "GU without lambda");
+    check_rows(f, &f->gv, 0, 0, NULL, &f->u, -1, 0, "GV without lambda");
+}
+
+static void check_squares(fixture *f)
+{
+    const double lambda = 0.75;
+    gcg_pass_squares(f->pass, &f->u, &f->v, lambda, &f->gu, &f->gv);
+    check_rows(f, &f->gu, 1, lambda, NULL, &f->v, 1, 1, "DU");
+    check_rows(f, &f->gv, 0, lambda, NULL, &f->u, 1, 1, "DV");
+}
+
+static void check_times(fixture *f)
+{
+    gcg_pass_times(f->pass, f->r, &f->v, &f->gu);
+    check_rows(f, &f->gu, 1, 0, NULL, &f->v, 1, 0, "R Z");
+    gcg_pass_times_t(f->pass, f->r, &f->u, &f->gv);
+    check_rows(f, &f->gv, 0, 0, NULL, &f->u, 1, 0, "R'Y");
+}
+
+static void check_matvec(fixture *f)
+{
+    sum *rows = naive_alloc((size_t)f->x.rows, sizeof *rows),
+        *cols = naive_alloc((size_t)f->x.cols, sizeof *cols);
+    sum inner = {0}, inner_x = {0};
+    FOR_RATINGS(f, i, p)
+    {
+        double r = real_at(f, f->r, p);
+        add(&rows[i], r * f->in_cols[f->x.col[p]]);
+        add(&cols[f->x.col[p]], r * f->in_rows[i]);
+        add(&inner, r * real_at(f, f->b, p));
+        add(&inner_x, r * gcg_csr_value(&f->x, p));
+    }
+    gcg_pass_matvec(f->pass, f->type, f->r, f->in_cols, f->out_rows);
+    gcg_pass_matvec_t(f->pass, f->type, f->r, f->in_rows, f->out_cols);
+    for (int i = 0; i < f->x.rows; i++) expect(f->out_rows[i], rows[i], GCG_DOUBLE, "R x");
+    for (int j = 0; j < f->x.cols; j++) expect(f->out_cols[j], cols[j], GCG_DOUBLE, "R'y");
+    expect(gcg_pass_inner(f->pass, f->type, f->r, f->b), inner, GCG_DOUBLE, "<A, B>");
+    expect(gcg_pass_inner_x(f->pass, f->type, f->r), inner_x, GCG_DOUBLE, "<A, X>");
+    free(rows);
+    free(cols);
+}
+
+static void check_all(shape which, int wide, gcg_dtype type, int k)
+{
+    fixture f;
+    fixture_init(&f, which, wide, type, k);
+    check_matvec(&f);
+    check_times(&f);
+    check_gradient(&f);
+    check_squares(&f);
+    check_line(&f);
+    check_line_move(&f);
+    check_dots(&f);
+    check_residual_fast(&f);
+    check_residual(&f);
+    fixture_release(&f);
+}
+
+/* All loops are over instruction sets: 0 when the machine has not this one. */
+static int use_isa(int index)
+{
+    if (gcg_kernels_force(ISAS[index])) {
+        ck_assert_str_eq(gcg_kernels_isa(), ISAS[index]);
+        return 1;
+    }
+    ck_assert_str_ne(ISAS[index], "base");
+    return 0;
+}
+
+START_TEST(passes_equal_naive_sums_at_every_rank)
+{
+    if (!use_isa(_i)) return;
+    for (int r = 0; r < COUNT_RANKS; r++)
+        for (int wide = 0; wide < 2; wide++) {
+            check_all(MIXED, wide, GCG_FLOAT, RANKS[r]);
+            check_all(MIXED, wide, GCG_DOUBLE, RANKS[r]);
+        }
+}
+END_TEST
+
+START_TEST(passes_equal_naive_sums_for_every_shape)
+{
+    if (!use_isa(_i)) return;
+    for (int r = 0; r < COUNT_FEW; r++)
+        for (shape which = ONE_ROW; which < SHAPES; which++) {
+            check_all(which, which % 2, GCG_FLOAT, FEW_RANKS[r]);
+            check_all(which, which % 2, GCG_DOUBLE, FEW_RANKS[r]);
+        }
+}
+END_TEST
+
+/* ---- threads ---- */
+
+/* Runs every pass; keeps all that it wrote. */
+static char *all_bytes(shape which, gcg_dtype type, int k, size_t *length)
+{
+    fixture f;
+    fixture_init(&f, which, 1, type, k);
+    size_t reals = (size_t)f.x.nnz * type, rows = (size_t)f.x.rows, cols = (size_t)f.x.cols;
+    size_t u_bytes = rows * (size_t)f.u.stride * type, v_bytes = cols * (size_t)f.v.stride * type;
+    char *out = naive_alloc(4 * reals + 3 * (u_bytes + v_bytes) + (rows + cols + 8) * sizeof(double), 1),
+         *p = out;
+#define KEEP(data, bytes) (memcpy(p, data, bytes), p += (bytes))
+    double s[4], one;
+    gcg_pass_matvec(f.pass, type, f.r, f.in_cols, f.out_rows);
+    gcg_pass_matvec_t(f.pass, type, f.r, f.in_rows, f.out_cols);
+    KEEP(f.out_rows, rows * sizeof(double));
+    KEEP(f.out_cols, cols * sizeof(double));
+    gcg_pass_gradient(f.pass, f.r, &f.u, &f.v, 0.5, &f.gu, &f.gv);
+    KEEP(f.gu.data, u_bytes);
+    KEEP(f.gv.data, v_bytes);
+    gcg_pass_squares(f.pass, &f.u, &f.v, 0.5, &f.gu, &f.gv);
+    KEEP(f.gu.data, u_bytes);
+    KEEP(f.gv.data, v_bytes);
+    gcg_pass_times(f.pass, f.r, &f.v, &f.gu);
+    gcg_pass_times_t(f.pass, f.r, &f.u, &f.gv);
+    KEEP(f.gu.data, u_bytes);
+    KEEP(f.gv.data, v_bytes);
+    gcg_pass_line(f.pass, &f.u, &f.v, &f.du, &f.dv, f.r, f.b, f.c, s);
+    KEEP(s, sizeof s);
+    KEEP(f.b, reals);
+    KEEP(f.c, reals);
+    one = gcg_pass_inner(f.pass, type, f.r, f.b);
+    KEEP(&one, sizeof one);
+    one = gcg_pass_inner_x(f.pass, type, f.r);
+    KEEP(&one, sizeof one);
+    gcg_pass_line_move(f.pass, type, 0.3, f.r, f.b, f.c);
+    KEEP(f.r, reals);
+    one = gcg_pass_residual(f.pass, &f.u, &f.v, f.r);
+    KEEP(&one, sizeof one);
+    KEEP(f.r, reals);
+    gcg_pass_residual_fast(f.pass, &f.u, &f.v, f.r);
+    *length = (size_t)(p - out);
+    fixture_release(&f);
+#undef KEEP
+    return out;
+}
+
+START_TEST(passes_write_the_same_bytes_at_1_2_3_and_7_threads)
+{
+    static const int threads[] = {2, 3, 7};
+    for (shape which = TALL; which < SHAPES; which++)
+        for (gcg_dtype type = GCG_FLOAT; type <= GCG_DOUBLE; type += 4) {
+            size_t length, other;
+            gcg_par_set_threads(1);
+            char *one = all_bytes(which, type, 17, &length);
+            for (int t = 0; t < 3; t++) {
+                gcg_par_set_threads(threads[t]);
+                char *many = all_bytes(which, type, 17, &other);
+                ck_assert_uint_eq(length, other);
+                ck_assert_mem_eq(one, many, length);
+                free(many);
+            }
+            free(one);
+        }
+}
+END_TEST
+
+/* ---- the rest ---- */
+
+START_TEST(passes_are_counted_at_their_cost)
+{
+    fixture f;
+    fixture_init(&f, MIXED, 0, GCG_FLOAT, 3);
+    double s[4];
+    ck_assert_double_eq(gcg_pass_count(f.pass), 0);
+    gcg_pass_residual(f.pass, &f.u, &f.v, f.r);
+    ck_assert_double_eq(gcg_pass_count(f.pass), 1);
+    gcg_pass_dots(f.pass, &f.u, &f.v, f.b);
+    ck_assert_double_eq(gcg_pass_count(f.pass), 2);
+    gcg_pass_residual_fast(f.pass, &f.u, &f.v, f.r);
+    ck_assert_double_eq(gcg_pass_count(f.pass), 3);
+    gcg_pass_line(f.pass, &f.u, &f.v, &f.du, &f.dv, f.r, f.b, f.c, s);
+    ck_assert_double_eq(gcg_pass_count(f.pass), 6);
+    gcg_pass_gradient(f.pass, f.r, &f.u, &f.v, 1, &f.gu, &f.gv);
+    ck_assert_double_eq(gcg_pass_count(f.pass), 8);
+    gcg_pass_squares(f.pass, &f.u, &f.v, 1, &f.gu, &f.gv);
+    ck_assert_double_eq(gcg_pass_count(f.pass), 10);
+    gcg_pass_times(f.pass, f.r, &f.v, &f.gu);
+    ck_assert_double_eq(gcg_pass_count(f.pass), 10);
+    fixture_release(&f);
+}
+END_TEST
+
+START_TEST(products_are_adjoint)
+{
+    fixture f;
+    fixture_init(&f, DENSE, 0, GCG_DOUBLE, 5);
+    gcg_pass_times(f.pass, f.r, &f.v, &f.gu);
+    gcg_pass_times_t(f.pass, f.r, &f.u, &f.gv);
+    double left = 0, right = 0;
+    for (int i = 0; i < f.x.rows; i++) left += gcg_factors_dot(&f.u, i, &f.gu, i);
+    for (int j = 0; j < f.x.cols; j++) right += gcg_factors_dot(&f.gv, j, &f.v, j);
+    ck_assert_double_eq_tol(left, right, 1e-10);
+    fixture_release(&f);
+}
+END_TEST
+
+/* f(U + a dU, V + a dV) by naive sums equals the quartic from the pass's sums and the gradient. */
+START_TEST(the_line_sums_are_the_coefficients_of_the_surrogate_along_the_line)
+{
+    const double lambda = 0.6, a = -0.37;
+    fixture f;
+    fixture_init(&f, MIXED, 1, GCG_DOUBLE, 4);
+    double s[4], before = 0, after = 0, g_d = 0, d_d = 0;
+    gcg_pass_residual(f.pass, &f.u, &f.v, f.r);
+    gcg_pass_gradient(f.pass, f.r, &f.u, &f.v, lambda, &f.gu, &f.gv);
+    gcg_pass_line(f.pass, &f.u, &f.v, &f.du, &f.dv, f.r, f.b, f.c, s);
+    for (int side = 0; side < 2; side++) {
+        const gcg_factors *point = side ? &f.v : &f.u, *d = side ? &f.dv : &f.du, *g = side ? &f.gv : &f.gu;
+        for (int i = 0; i < point->rows; i++)
+            for (int q = 0; q < f.k; q++) {
+                double w = gcg_factors_get(point, i, q), e = gcg_factors_get(d, i, q);
+                g_d += e * gcg_factors_get(g, i, q);
+                d_d += e * e;
+                before += 0.5 * lambda * w * w;
+                after += 0.5 * lambda * (w + a * e) * (w + a * e);
+            }
+    }
+    FOR_RATINGS(&f, i, p)
+    {
+        double at = 0, moved = 0;
+        for (int q = 0; q < f.k; q++) {
+            double u = gcg_factors_get(&f.u, i, q), v = gcg_factors_get(&f.v, f.x.col[p], q);
+            at += u * v;
+            moved += (u + a * gcg_factors_get(&f.du, i, q)) * (v + a * gcg_factors_get(&f.dv, f.x.col[p], q));
+        }
+        before += 0.5 * pow(at - gcg_csr_value(&f.x, p), 2);
+        after += 0.5 * pow(moved - gcg_csr_value(&f.x, p), 2);
+    }
+    double quartic = before + a * g_d + a * a * (0.5 * s[0] - s[1] + 0.5 * lambda * d_d) + a * a * a * s[2] +
+                     a * a * a * a * 0.5 * s[3];
+    ck_assert_double_eq_tol(after, quartic, 1e-10 * before);
+    fixture_release(&f);
+}
+END_TEST
+
+START_TEST(vector_functions_equal_naive_loops)
+{
+    if (!use_isa(_i)) return;
+    for (gcg_dtype type = GCG_FLOAT; type <= GCG_DOUBLE; type += 4)
+        for (int n = 0; n < 200; n += n < 70 ? 1 : 33) {
+            gcg_vector_ops ops = gcg_kernels_vector_ops(type);
+            naive_rng g = naive_seed((uint64_t)n + 3);
+            gcg_factors x = naive_factors(&g, 1, n, type, 1), y = naive_factors(&g, 1, n, type, 1),
+                        z = naive_factors(&g, 1, n, type, 1);
+            double *wide = naive_alloc((size_t)n + 1, sizeof *wide);
+            sum dot = {0};
+            add_dot(&dot, &x, 0, &y, 0);
+            expect(ops.dot(n, x.data, y.data), dot, GCG_DOUBLE, "dot");
+#define EACH(expression, term1, term2, what)                                                                 \
+    for (int q = 0; q < n; q++) {                                                                            \
+        double xq = gcg_factors_get(&x, 0, q), yq = gcg_factors_get(&y, 0, q);                               \
+        sum want = {0};                                                                                      \
+        add(&want, term1);                                                                                   \
+        add(&want, term2);                                                                                   \
+        expect(expression, want, type, what);                                                                \
+        (void)xq;                                                                                            \
+        (void)yq;                                                                                            \
+    }
+            ops.multiply(n, x.data, y.data, z.data);
+            EACH(gcg_factors_get(&z, 0, q), xq * yq, 0, "multiply")
+            ops.subtract_vectors(n, x.data, y.data, z.data);
+            EACH(gcg_factors_get(&z, 0, q), xq, -yq, "subtract")
+            ops.scale(n, -1.5, x.data, z.data);
+            EACH(gcg_factors_get(&z, 0, q), -1.5 * xq, 0, "scale")
+            ops.axpy(n, 0.3, y.data, z.data); /* z = -1.5 x + 0.3 y */
+            EACH(gcg_factors_get(&z, 0, q), -1.5 * xq, 0.3 * yq, "axpy")
+            ops.to_double(n, x.data, wide);
+            for (int q = 0; q < n; q++) ck_assert_double_eq(wide[q], gcg_factors_get(&x, 0, q));
+            for (int q = 0; q < n; q++) wide[q] = 1.0 / (q + 3);
+            ops.from_double(n, wide, z.data);
+            for (int q = 0; q < n; q++)
+                ck_assert_double_eq(gcg_factors_get(&z, 0, q),
+                                    type == GCG_FLOAT ? (double)(float)wide[q] : wide[q]);
+#undef EACH
+            gcg_factors_release(&x);
+            gcg_factors_release(&y);
+            gcg_factors_release(&z);
+            free(wide);
+        }
+}
+END_TEST
+
+START_TEST(an_unknown_instruction_set_is_refused_and_the_best_comes_back)
+{
+    const char *best = gcg_kernels_isa();
+    ck_assert_int_eq(gcg_kernels_force("base"), 1);
+    ck_assert_str_eq(gcg_kernels_isa(), "base");
+    ck_assert_int_eq(gcg_kernels_force("sse9"), 0);
+    ck_assert_str_eq(gcg_kernels_isa(), best);
+    ck_assert_int_eq(gcg_kernels_force(NULL), 1);
+    ck_assert_str_eq(gcg_kernels_isa(), best);
+}
+END_TEST
+
+static gcg_status new_and_free(void *ctx)
+{
+    gcg_pass *pass;
+    gcg_status status = gcg_pass_new(ctx, &pass, NULL);
+    ck_assert((status == GCG_OK) == (pass != NULL));
+    gcg_pass_free(pass);
+    return status;
+}
+
+START_TEST(a_pass_that_cannot_be_allocated_leaves_nothing_behind)
+{
+    gcg_csr x = make_data(MIXED, 0);
+    ck_assert_int_gt(naive_fail_each_allocation(new_and_free, &x), 3);
+    ck_assert_int_ge(gcg_pass_bytes(&x), 2 * 128 * x.cols);
+    gcg_csr_release(&x);
+    gcg_pass_free(NULL);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("kernels");
+    TCase *tests = tcase_create("passes");
+    tcase_set_timeout(tests, 600);
+    tcase_add_loop_test(tests, passes_equal_naive_sums_at_every_rank, 0, 3);
+    tcase_add_loop_test(tests, passes_equal_naive_sums_for_every_shape, 0, 3);
+    tcase_add_test(tests, passes_write_the_same_bytes_at_1_2_3_and_7_threads);
+    tcase_add_test(tests, passes_are_counted_at_their_cost);
+    tcase_add_test(tests, products_are_adjoint);
+    tcase_add_test(tests, the_line_sums_are_the_coefficients_of_the_surrogate_along_the_line);
+    tcase_add_loop_test(tests, vector_functions_equal_naive_loops, 0, 3);
+    tcase_add_test(tests, an_unknown_instruction_set_is_refused_and_the_best_comes_back);
+    tcase_add_test(tests, a_pass_that_cannot_be_allocated_leaves_nothing_behind);
+    suite_add_tcase(suite, tests);
+    return naive_run(suite);
+}
