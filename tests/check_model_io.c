@@ -1,14 +1,18 @@
 /* Model files: round trips, equal bytes, damaged files, memory running out. */
 #define _POSIX_C_SOURCE 200809L
 #include <check.h>
+#include <dirent.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 #include <zip.h>
 #include "base/mem.h"
+#include "base/rng.h"
 #include "io/model_io.h"
 #include "io/npy.h"
 
@@ -454,6 +458,57 @@ START_TEST(reading_survives_every_failing_allocation)
 }
 END_TEST
 
+/* Reads the model while it is being replaced by a child that may be killed; removes what the killed child
+ * left. */
+static void expect_one_of(const gcg_model *a, const gcg_model *b)
+{
+    gcg_model m;
+    ck_assert_msg(gcg_model_read(path, &m, &err) == GCG_OK, "%s", err.text);
+    ck_assert(same_model(&m, a) || same_model(&m, b));
+    gcg_model_release(&m);
+    DIR *d = opendir(folder);
+    ck_assert_ptr_nonnull(d);
+    for (struct dirent *e; (e = readdir(d));) {
+        char left[400];
+        size_t length = strlen(e->d_name);
+        if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, "..") || !strcmp(e->d_name, "m")) continue;
+        ck_assert_msg(length == 13 && !strncmp(e->d_name, ".m.", 3) && !strcmp(e->d_name + 9, ".tmp"),
+                      "left: %s", e->d_name);
+        snprintf(left, sizeof left, "%s/%s", folder, e->d_name);
+        unlink(left);
+    }
+    closedir(d);
+}
+
+START_TEST(a_kill_at_any_moment_leaves_the_old_model_or_the_new_one)
+{
+    enum { KILLS = 60, LONGEST_MS = 15 };
+    gcg_rng rng;
+    make_folder();
+    gcg_rng_init(&rng, 1, 1);
+    gcg_model a = make_model(300, 200, 20, GCG_FLOAT), b = make_model(200, 300, 20, GCG_DOUBLE);
+    ck_assert_int_eq(gcg_model_write(path, &a, NULL), GCG_OK);
+    for (int i = 0; i < KILLS; i++) {
+        pid_t child = fork();
+        ck_assert_int_ge(child, 0);
+        if (child == 0) {
+            for (int j = 0;; j++)
+                if (gcg_model_write(path, j % 2 ? &a : &b, NULL) != GCG_OK) _exit(1);
+        }
+        struct timespec wait = {0, (long)gcg_rng_below(&rng, LONGEST_MS * 1000000)};
+        nanosleep(&wait, NULL);
+        int status;
+        kill(child, SIGKILL);
+        ck_assert_int_eq(waitpid(child, &status, 0), child);
+        ck_assert(WIFSIGNALED(status));
+        expect_one_of(&a, &b);
+    }
+    gcg_model_release(&a);
+    gcg_model_release(&b);
+    remove_folder();
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("model_io");
@@ -472,6 +527,7 @@ int main(void)
     tcase_add_test(t, a_model_with_numbers_that_are_not_finite_is_not_written);
     tcase_add_test(t, writing_survives_every_failing_allocation);
     tcase_add_test(t, reading_survives_every_failing_allocation);
+    tcase_add_test(t, a_kill_at_any_moment_leaves_the_old_model_or_the_new_one);
     suite_add_tcase(suite, t);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

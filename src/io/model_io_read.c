@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <zip.h>
@@ -37,11 +38,12 @@ static gcg_status out_of_memory(const reader *r)
     return gcg_fail(r->err, GCG_ERR_NOMEM, r->name, 0, 0, "out of memory (model)");
 }
 
-/* What a libzip error means to us. */
+/* What a libzip error means to us. Some of libzip's failing allocations come out as other errors: errno
+ * tells. */
 static gcg_status zip_failed(const reader *r, zip_error_t *error)
 {
     int code = zip_error_code_zip(error);
-    if (code == ZIP_ER_MEMORY) return out_of_memory(r);
+    if (code == ZIP_ER_MEMORY || errno == ENOMEM) return out_of_memory(r);
     if (code == ZIP_ER_READ || code == ZIP_ER_OPEN)
         return gcg_fail(r->err, GCG_ERR_IO, r->name, 0, 0, "cannot read: %s",
                         strerror(zip_error_code_system(error)));
@@ -55,7 +57,8 @@ static gcg_status member_open(reader *r, const char *member)
     const zip_uint64_t needed = ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE | ZIP_STAT_COMP_METHOD;
     r->member = member;
     if (zip_stat(r->zip, member, 0, &st) != 0) {
-        if (zip_error_code_zip(zip_get_error(r->zip)) == ZIP_ER_MEMORY) return out_of_memory(r);
+        if (zip_error_code_zip(zip_get_error(r->zip)) != ZIP_ER_NOENT)
+            return zip_failed(r, zip_get_error(r->zip));
         return damaged(r, "this member is missing");
     }
     if ((st.valid & needed) != needed || st.comp_method != ZIP_CM_STORE || st.size != st.comp_size)
@@ -311,6 +314,7 @@ static gcg_status read_model(reader *r, gcg_model *m)
 static gcg_status read_source(zip_source_t *source, reader *r, zip_error_t *error, gcg_model *m)
 {
     gcg_status status;
+    errno = 0;
     r->zip = source ? zip_open_from_source(source, ZIP_RDONLY, error) : NULL;
     if (r->zip) {
         status = read_model(r, m);
@@ -328,14 +332,20 @@ gcg_status gcg_model_read(const char *path, gcg_model *m, gcg_err *err)
 {
     struct stat st;
     zip_error_t error;
+    reader r = {.name = path, .err = err};
     *m = (gcg_model){0};
-    if (stat(path, &st) != 0)
-        return gcg_fail(err, GCG_ERR_IO, path, 0, 0, "cannot read: %s", strerror(errno));
-    if (!S_ISREG(st.st_mode))
+    FILE *file = fopen(path, "rb");
+    if (!file && errno == ENOMEM) return out_of_memory(&r);
+    if (!file) return gcg_fail(err, GCG_ERR_IO, path, 0, 0, "cannot read: %s", strerror(errno));
+    if (fstat(fileno(file), &st) != 0 || !S_ISREG(st.st_mode)) {
+        fclose(file);
         return gcg_fail(err, GCG_ERR_IO, path, 0, 0, "cannot read a model from here: not a regular file");
-    reader r = {.name = path, .length = (uint64_t)st.st_size, .err = err};
+    }
+    r.length = (uint64_t)st.st_size;
     zip_error_init(&error);
-    return read_source(zip_source_file_create(path, 0, -1, &error), &r, &error, m);
+    zip_source_t *source = zip_source_filep_create(file, 0, -1, &error);
+    if (!source) fclose(file);
+    return read_source(source, &r, &error, m);
 }
 
 gcg_status gcg_model_read_buffer(const void *bytes, size_t length, const char *name, gcg_model *m,

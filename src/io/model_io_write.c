@@ -232,7 +232,9 @@ static int add_member(zip_t *zip, member *m)
 static gcg_status zip_failed(const archive *a, zip_error_t *error, const char *path, gcg_err *err)
 {
     if (a->error) return gcg_fail(err, GCG_ERR_IO, path, 0, 0, "cannot write: %s", strerror(a->error));
-    if (zip_error_code_zip(error) == ZIP_ER_MEMORY) return gcg_fail_memory(err, "model file");
+    int code = zip_error_code_zip(error);
+    if (code == ZIP_ER_MEMORY || code == ZIP_ER_OK) /* some of libzip's failing allocations leave no error */
+        return gcg_fail_memory(err, "model file");
     return gcg_fail(err, GCG_ERR_IO, path, 0, 0, "cannot write: %s", zip_error_strerror(error));
 }
 
