@@ -1,0 +1,46 @@
+/* Shared options of the subcommands that predict: see scoring.h. */
+#include "cmd/scoring.h"
+
+#include <stdio.h>
+#include <string.h>
+#include "cmd/options.h"
+
+const char *const scoring_unknown_names[] = {"mean", "skip", "nan", "error", NULL};
+
+int scoring_parse_clip(const char *text, void *field, char *message, size_t size)
+{
+    scoring_clip *clip = field;
+    char low[64];
+    const char *comma = strchr(text, ',');
+    size_t length = comma ? (size_t)(comma - text) : 0;
+    if (!comma || length >= sizeof low) {
+        snprintf(message, size, "wants two numbers LO,HI");
+        return -1;
+    }
+    memcpy(low, text, length);
+    low[length] = '\0';
+    if (opt_number(low, &clip->low) != 0 || opt_number(comma + 1, &clip->high) != 0) {
+        snprintf(message, size, "wants two numbers LO,HI");
+        return -1;
+    }
+    if (clip->low < clip->high) return 0;
+    snprintf(message, size, "LO must be below HI");
+    return -1;
+}
+
+gcg_scorer scoring_of_model(const gcg_model *m, double shrink, scoring_clip clip)
+{
+    return (gcg_scorer){.u = &m->u,
+                        .v = &m->v,
+                        .mu = m->mu,
+                        .user_bias = m->user_bias,
+                        .item_bias = m->item_bias,
+                        .user_count = m->user_count,
+                        .item_count = m->item_count,
+                        .user_sum = m->user_sum,
+                        .item_sum = m->item_sum,
+                        .mean = m->mean,
+                        .shrink = shrink,
+                        .low = clip.low,
+                        .high = clip.high};
+}
