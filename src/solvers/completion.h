@@ -1,0 +1,93 @@
+/* Matrix completion as a gcg_problem: what its files share. Not for others: they call gcg_complete()
+ * (solver.h).
+ *
+ *     F(W) = 1/2 sum over Omega of (x_ij - w_ij)^2 + lambda ||W||_tr,  W = U V'   (PAPER.md sec. 4,
+ * SOLVER.md)
+ *
+ * completion.c        start, end, precision, the table of the problem
+ * completion_point.c  the iterate: layout, value, balanced basis
+ * completion_polar.c  line 3 of Algorithm 3: the leading atoms
+ * completion_bound.c  the certificate
+ * completion_step.c   lines 4 and 5: proximal step and atoms
+ * completion_improve.c  line 6: L-BFGS on the surrogate */
+#ifndef GCG_SOLVERS_COMPLETION_H
+#define GCG_SOLVERS_COMPLETION_H
+
+#include "base/rng.h"
+#include "maths/kernels.h"
+#include "maths/linop.h"
+#include "solvers/problem.h"
+#include "steps/polar.h"
+
+enum {
+    MC_BLOCK_ATOMS = 64, /* atoms a round: SOLVER.md sec. 8, row "1 block" */
+    MC_KRYLOV_DEPTH = 4, /* block products: fewer make the atoms too inexact */
+    MC_MEMORY = 5,       /* L-BFGS pairs: 3 to 20 need the same iterations */
+    MC_CHOLESKY_DEFAULT =
+        2000, /* min(rows, cols) up to which bounds are proved by Cholesky without being asked */
+    MC_CHOLESKY_MOST = 8000 /* ... with certify, or when it is cheaper than Lanczos */
+};
+
+/* U and V lie one after the other in one vector, so that L-BFGS sees a single point. R = P(X - W) = -grad
+ * l(W) has one real per rating. */
+typedef struct {
+    const gcg_csr *x;
+    const gcg_solver_settings *set;
+    double lambda;
+    double deadline;
+    gcg_pass *pass;
+    gcg_rng rng;
+
+    gcg_dtype type;
+    gcg_factors u, v; /* views of point */
+    char *point;      /* (rows + cols) * stride reals */
+    void *r, *b, *c;  /* per rating: residual, line search */
+    char *workspace;  /* of L-BFGS */
+    int64_t workspace_bytes;
+
+    double *s, *inverse_s; /* balanced: squared column norms of U and V */
+    gcg_factors rv;        /* R V */
+    gcg_point_value value;
+    double r_x, r_r;    /* <R, X>, ||R||^2 */
+    double x_x;         /* ||P(X)||^2 */
+    double sigma;       /* estimate of sigma_1(R) from below */
+    gcg_triplets atoms; /* of this round */
+    gcg_factors spare;  /* unused Ritz vectors of the last one */
+    gcg_linop op;       /* R */
+    int64_t block_matvecs;
+} completion;
+
+static inline int32_t mc_smaller(const completion *m)
+{
+    return m->x->rows < m->x->cols ? m->x->rows : m->x->cols;
+}
+
+/* k rounded up to the stride of its rows. */
+int32_t mc_padded(int32_t k);
+/* Entries of the point's vector at this stride. */
+int64_t mc_entries(const completion *m, int32_t stride);
+/* Views of a vector that is laid out like the point. */
+void mc_views(const completion *m, void *vector, gcg_factors *u, gcg_factors *v);
+/* Makes room for k columns: a new vector with the old columns (and zeros behind them), u.k and v.k = k. */
+gcg_status mc_lay_out(completion *m, int32_t k, gcg_dtype type, gcg_err *err);
+/* The same k at its own stride, after columns were dropped. */
+gcg_status mc_shrink(completion *m, gcg_err *err);
+/* The point's vector as blocks for the threads: how many; length and byte offset of one. */
+int64_t mc_vector_blocks(const completion *m);
+int64_t mc_vector_block(const completion *m, int64_t block, size_t *offset);
+/* Loss, rho and F at the point, residual afresh in double. */
+gcg_status mc_value(completion *m, gcg_point_value *value, gcg_err *err);
+/* The balanced basis, s and inverse_s. */
+gcg_status mc_balance(completion *m, gcg_err *err);
+/* R times a vector, R' times a vector, for linop. */
+void mc_times(void *ctx, const double *x, double *y);
+void mc_times_t(void *ctx, const double *y, double *x);
+
+/* The lines of the algorithm: see problem.h. */
+gcg_status mc_evaluate(void *self, gcg_point_value *value, gcg_err *err);
+gcg_status mc_polar(void *self, double *estimate, gcg_err *err);
+gcg_status mc_bound(void *self, gcg_bound_effort effort, double wanted_gap, gcg_bound *out, gcg_err *err);
+gcg_status mc_step(void *self, int32_t *added, gcg_err *err);
+gcg_status mc_improve(void *self, double gap, gcg_err *err);
+
+#endif
