@@ -44,3 +44,14 @@ gcg_scorer scoring_of_model(const gcg_model *m, double shrink, scoring_clip clip
                         .low = clip.low,
                         .high = clip.high};
 }
+
+gcg_status scoring_refuse(const gcg_point *p, gcg_score_kind kind, gcg_err *err)
+{
+    char quoted[256];
+    int user = kind != GCG_SCORE_NEW_ITEM;
+    return gcg_fail(err, GCG_ERR_DATA, p->file, p->line, 0,
+                    "%s '%s' has no training ratings; --unknown mean gives it the fall-back mean",
+                    user ? "user" : "item",
+                    user ? gcg_quote(quoted, p->user, (int64_t)p->user_length)
+                         : gcg_quote(quoted, p->item, (int64_t)p->item_length));
+}

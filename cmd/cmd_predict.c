@@ -1,0 +1,127 @@
+/* gcg-mc predict: one prediction for each pair of a file, in its order; streaming, so the file may be of any
+ * size. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include "cmd/options.h"
+#include "cmd/reading.h"
+#include "cmd/report.h"
+#include "cmd/scoring.h"
+#include "io/ratings.h"
+
+typedef struct {
+    reading_settings reading;
+    int unknown;
+    double shrink;
+    scoring_clip clip;
+    int quiet;
+} predict_settings;
+
+static const opt_entry table[] = {
+    {.name = "unknown",
+     .kind = OPT_CHOICE,
+     .offset = offsetof(predict_settings, unknown),
+     .argument = "mean|skip|nan|error",
+     .choices = scoring_unknown_names,
+     .help =
+         "a pair with a new user or item gets the fall-back mean (default), no line, nan, or ends the run"},
+    {.name = "shrink",
+     .kind = OPT_REAL,
+     .offset = offsetof(predict_settings, shrink),
+     .argument = "N",
+     .min = 0,
+     .max = 1e100,
+     .help = "ratings that the overall mean counts for in the fall-back (5)"},
+    {.name = "clip",
+     .kind = OPT_CUSTOM,
+     .offset = offsetof(predict_settings, clip),
+     .argument = "LO,HI",
+     .parse = scoring_parse_clip,
+     .help = "cut predictions to this range"},
+    READING_LAYOUT(predict_settings, reading),
+    READING_PAIRS(predict_settings, reading),
+    {.name = "quiet",
+     .kind = OPT_FLAG,
+     .offset = offsetof(predict_settings, quiet),
+     .help = "only warnings and errors on stderr"},
+};
+
+/* What the callback needs and counts. */
+typedef struct {
+    const gcg_model *model;
+    gcg_scorer scorer;
+    int unknown;
+    int64_t pairs, new_both, skipped;
+    int write_error; /* errno of a failed write */
+} predict_run;
+
+static gcg_status predict_point(const gcg_point *p, void *user, gcg_err *err)
+{
+    predict_run *run = user;
+    char number[32];
+    int32_t i = gcg_idmap_find(run->model->users, p->user, p->user_length);
+    int32_t j = gcg_idmap_find(run->model->items, p->item, p->item_length);
+    gcg_score_kind kind = gcg_score_kind_of(&run->scorer, i, j);
+    int unknown = kind != GCG_SCORE_SEEN;
+    run->pairs++;
+    run->new_both += kind == GCG_SCORE_NEW_BOTH;
+    if (unknown && run->unknown == SCORING_ERROR) return scoring_refuse(p, kind, err);
+    if (unknown && run->unknown == SCORING_SKIP) {
+        run->skipped++;
+        return GCG_OK;
+    }
+    double value = unknown && run->unknown == SCORING_NAN ? NAN : gcg_score_predict(&run->scorer, i, j);
+    fwrite(p->user, 1, p->user_length, stdout);
+    putchar('\t');
+    fwrite(p->item, 1, p->item_length, stdout);
+    if (printf("\t%s\t%s\n", report_number(number, value), gcg_score_kind_name(kind)) >= 0 && !ferror(stdout))
+        return GCG_OK;
+    run->write_error = errno;
+    return gcg_fail(err, GCG_ERR_IO, "stdout", 0, 0, "cannot write: %s", strerror(errno));
+}
+
+static int predict_stream(const predict_settings *s, const gcg_model *model, const char *path)
+{
+    predict_run run = {
+        .model = model, .scorer = scoring_of_model(model, s->shrink, s->clip), .unknown = s->unknown};
+    gcg_read_options options = reading_options(&s->reading);
+    gcg_diag diag = report_diag();
+    gcg_read_report report;
+    gcg_err err = {0};
+    options.pairs = 1;
+    puts("user\titem\tprediction\tstatus");
+    gcg_status status = gcg_read_stream(&path, 1, &options, &diag, predict_point, &run, &report, &err);
+    if (status && run.write_error == EPIPE) return 0;
+    if (status) {
+        fflush(stdout);
+        return report_error(&err, &diag);
+    }
+    if (run.skipped)
+        report_note("%" PRId64 " of %" PRId64 " pairs left out: new user or item", run.skipped, run.pairs);
+    if (run.pairs > 0 && run.new_both == run.pairs)
+        report_warning("none of the users or items is known to the model: are the ids of the same kind?");
+    return report_close_stdout();
+}
+
+int cmd_predict(int argc, char **argv)
+{
+    predict_settings s = {.shrink = GCG_SCORE_SHRINK, .clip = SCORING_NO_CLIP};
+    char **words;
+    int word_count;
+    int code =
+        opt_parse(argc, argv, "predict [OPTION]... MODEL PAIRS",
+                  "Predicts the rating of each pair of PAIRS (- is standard input), in the same order.",
+                  table, sizeof table / sizeof *table, &s, &words, &word_count);
+    if (code) return code < 0 ? 0 : code;
+    report_say.quiet = s.quiet;
+    if (word_count != 2) return report_usage("predict wants two names, MODEL and PAIRS, not %d", word_count);
+    if (!strcmp(words[0], "-"))
+        return report_usage("a model cannot be read from standard input: name its file");
+    gcg_model model;
+    gcg_err err = {0};
+    if (gcg_model_read(words[0], &model, &err)) return report_error(&err, NULL);
+    code = predict_stream(&s, &model, words[1]);
+    gcg_model_release(&model);
+    return code;
+}
