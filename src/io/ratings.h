@@ -47,9 +47,15 @@ typedef struct {
     gcg_duplicates duplicates;
     const gcg_value_map *value_maps;
     int value_map_count;
+    int keep_duplicates; /* with GCG_DUP_ERROR: gcg_ratings_read reports them, returns GCG_ERR_DATA, but still
+                          * fills out with the first rating of each pair (set by check) */
+    int64_t
+        block; /* bytes read at once, 0 = a good number; never changes what is read (tests make it small) */
 } gcg_read_options;
 
 gcg_read_options gcg_read_options_defaults(void);
+/* GCG_ERR_USAGE when an option is malformed or two of them contradict each other. */
+gcg_status gcg_read_options_check(const gcg_read_options *options, gcg_err *err);
 
 /* What was read. Counts are over all files of one call. */
 typedef struct {
@@ -84,6 +90,11 @@ typedef gcg_status (*gcg_point_fn)(const gcg_point *point, void *user, gcg_err *
 gcg_status gcg_read_stream(const char *const *paths, int path_count, const gcg_read_options *options,
                            gcg_diag *diag, gcg_point_fn fn, void *user, gcg_read_report *report,
                            gcg_err *err);
+
+/* The same for one file that is already in memory; name is for messages. */
+gcg_status gcg_read_memory(const void *bytes, size_t length, const char *name,
+                           const gcg_read_options *options, gcg_diag *diag, gcg_point_fn fn, void *user,
+                           gcg_read_report *report, gcg_err *err);
 
 /* The training set. Empty rows and columns occur where a MatrixMarket size line declares them or where a
  * hold-out took every rating. */

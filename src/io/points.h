@@ -1,0 +1,54 @@
+/* Points on their way into the training store: three growing columns, 12 bytes a rating (16 with doubles).
+ *
+ * Kept in chunks, so that growing never copies and each column can be given back piece by piece while the
+ * store takes shape. Remembers on which line each point stood, in runs, for messages about duplicates. Inside
+ * src/io only. */
+#ifndef GCG_IO_POINTS_H
+#define GCG_IO_POINTS_H
+
+#include <stdint.h>
+#include "base/status.h"
+
+enum { GCG_POINTS_CHUNK = 1 << 20 /* points */ };
+
+typedef struct {
+    void **chunk;
+    int64_t count, capacity;
+} gcg_chunks;
+
+/* Points first, first + 1, ... stand on lines line, line + 1, ... of a file; two a line in a symmetric
+ * matrix. */
+typedef struct {
+    int64_t first, line;
+    int32_t file, per_line;
+} gcg_line_run;
+
+typedef struct {
+    int64_t n;
+    gcg_chunks user, item; /* int32_t */
+    gcg_chunks value;      /* float; double from chunk first_double on */
+    int64_t first_double;  /* INT64_MAX: all are float */
+    int keep_lines;        /* 0: runs and files stay empty */
+    gcg_line_run *run;
+    int64_t runs, run_capacity;
+    char **file; /* names */
+    int32_t files, file_capacity;
+    const char *last_file;
+} gcg_points;
+
+void gcg_points_init(gcg_points *p, int keep_lines);
+void gcg_points_release(gcg_points *p); /* twice is fine */
+
+/* file must stay the same pointer as long as the file is the same. */
+gcg_status gcg_points_add(gcg_points *p, int32_t user, int32_t item, double value, const char *file,
+                          int64_t line, gcg_err *err);
+
+/* Entries in chunk k of a column of n points. */
+int64_t gcg_points_in_chunk(const gcg_points *p, int64_t k);
+double gcg_points_value(const gcg_points *p, int64_t k, int64_t i);
+void gcg_chunks_drop(gcg_chunks *c, int64_t k); /* frees chunk k */
+
+/* Where point number s stood. */
+void gcg_points_place(const gcg_points *p, int64_t s, const char **file, int64_t *line);
+
+#endif

@@ -1,0 +1,369 @@
+/* The training set and test data from files: see ratings.h.
+ *
+ * Memory per rating at the peak, ids apart: 12 bytes of points (points.h) while reading; then columns (4) are
+ * filled while the items' chunks go, then values (4) while the values' chunks go: at most 16 bytes, 24 with
+ * doubles. */
+#include "io/ratings.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "base/mem.h"
+#include "io/points.h"
+#include "io/rows.h"
+#include "io/stream.h"
+
+typedef struct {
+    gcg_points points;
+    gcg_idmap *users, *items;
+    int64_t rows, cols; /* declared by MatrixMarket */
+} builder;
+
+static gcg_status add_point(const gcg_point *point, void *user, gcg_err *err)
+{
+    builder *b = user;
+    int32_t u, i;
+    gcg_status status = gcg_idmap_add(b->users, point->user, point->user_length, &u, err);
+    if (status == GCG_OK) status = gcg_idmap_add(b->items, point->item, point->item_length, &i, err);
+    if (status == GCG_OK)
+        status = gcg_points_add(&b->points, u, i, point->value, point->file, point->line, err);
+    return status;
+}
+
+static gcg_status note_size(int64_t rows, int64_t cols, void *user, gcg_err *err)
+{
+    builder *b = user;
+    (void)err;
+    if (rows > b->rows) b->rows = rows;
+    if (cols > b->cols) b->cols = cols;
+    return GCG_OK;
+}
+
+/* Adds the ids 1..n. */
+static gcg_status add_declared(gcg_idmap *map, int64_t n, gcg_err *err)
+{
+    char text[32];
+    int32_t index;
+    gcg_status status = GCG_OK;
+    for (int64_t k = 1; k <= n && status == GCG_OK; k++) {
+        int length = snprintf(text, sizeof text, "%lld", (long long)k);
+        status = gcg_idmap_add(map, text, (size_t)length, &index, err);
+    }
+    return status;
+}
+
+/* Sorts the ids and renumbers a column of points. */
+static gcg_status renumber(gcg_idmap *map, const gcg_points *points, gcg_chunks *column, gcg_err *err)
+{
+    int32_t *new_of_old = gcg_mem_alloc_array(gcg_idmap_count(map), sizeof *new_of_old);
+    if (!new_of_old) return gcg_fail_memory(err, "sorting ids");
+    gcg_status status = gcg_idmap_sort(map, new_of_old, err);
+    for (int64_t k = 0; k < column->count && status == GCG_OK; k++) {
+        int32_t *entry = column->chunk[k];
+        int64_t n = gcg_points_in_chunk(points, k);
+        for (int64_t i = 0; i < n; i++) entry[i] = new_of_old[entry[i]];
+    }
+    gcg_mem_free(new_of_old);
+    return status;
+}
+
+/* row_ptr[u] = where user u's ratings start. */
+static gcg_status count_rows(const gcg_points *points, gcg_csr *x, gcg_err *err)
+{
+    for (int64_t k = 0; k < points->user.count; k++) {
+        const int32_t *user = points->user.chunk[k];
+        int64_t n = gcg_points_in_chunk(points, k);
+        for (int64_t i = 0; i < n; i++) x->row_ptr[user[i] + 1]++;
+    }
+    for (int32_t u = 0; u < x->rows; u++) {
+        if (x->row_ptr[u + 1] > UINT32_MAX)
+            return gcg_fail(err, GCG_ERR_DATA, NULL, 0, 0, "more than %lld ratings of one user",
+                            (long long)UINT32_MAX);
+        x->row_ptr[u + 1] += x->row_ptr[u];
+    }
+    return GCG_OK;
+}
+
+/* Moves the row starts back after each was advanced to the next one's. */
+static void rewind_rows(gcg_csr *x)
+{
+    memmove(x->row_ptr + 1, x->row_ptr, (size_t)x->rows * sizeof *x->row_ptr);
+    x->row_ptr[0] = 0;
+}
+
+static void fill_columns(gcg_points *points, gcg_csr *x)
+{
+    for (int64_t k = 0; k < points->user.count; k++) {
+        const int32_t *user = points->user.chunk[k], *item = points->item.chunk[k];
+        int64_t n = gcg_points_in_chunk(points, k);
+        for (int64_t i = 0; i < n; i++) x->col[x->row_ptr[user[i]]++] = item[i];
+        gcg_chunks_drop(&points->item, k);
+    }
+    rewind_rows(x);
+}
+
+static void fill_values(gcg_points *points, gcg_csr *x, int keep_users)
+{
+    for (int64_t k = 0; k < points->user.count; k++) {
+        const int32_t *user = points->user.chunk[k];
+        int64_t n = gcg_points_in_chunk(points, k);
+        for (int64_t i = 0; i < n; i++) {
+            int64_t p = x->row_ptr[user[i]]++;
+            if (x->val_d)
+                x->val_d[p] = gcg_points_value(points, k, i);
+            else
+                x->val_f[p] = (float)gcg_points_value(points, k, i);
+        }
+        gcg_chunks_drop(&points->value, k);
+        if (!keep_users) gcg_chunks_drop(&points->user, k);
+    }
+    rewind_rows(x);
+}
+
+/* Rows in input order; the user column stays when keep_users. */
+static gcg_status fill_rows(builder *b, gcg_csr *x, int keep_users, gcg_err *err)
+{
+    gcg_points *points = &b->points;
+    *x = (gcg_csr){.rows = gcg_idmap_count(b->users), .cols = gcg_idmap_count(b->items), .nnz = points->n};
+    x->row_ptr = gcg_mem_zalloc_array((int64_t)x->rows + 1, sizeof *x->row_ptr);
+    x->col = gcg_mem_alloc_array(x->nnz, sizeof *x->col);
+    if (!x->row_ptr || !x->col) return gcg_fail_memory(err, "ratings");
+    gcg_status status = count_rows(points, x, err);
+    if (status != GCG_OK) return status;
+    fill_columns(points, x);
+    /* only now, when the items' chunks are gone */
+    if (points->first_double < INT64_MAX)
+        x->val_d = gcg_mem_alloc_array(x->nnz, sizeof *x->val_d);
+    else
+        x->val_f = gcg_mem_alloc_array(x->nnz, sizeof *x->val_f);
+    if (!x->val_d && !x->val_f) return gcg_fail_memory(err, "ratings");
+    fill_values(points, x, keep_users);
+    return GCG_OK;
+}
+
+/* A pair's later occurrence: point number and position in x of it and of the first one. */
+typedef struct {
+    int64_t later, later_at, first, first_at;
+} repeat;
+
+/* Goes through the points again. For the first max points whose position is marked 1, fills found and marks
+ * the first occurrence of their pair 2 (look_for_first = 0); or finds the numbers of those first occurrences
+ * (1). */
+static int replay(const gcg_points *points, gcg_csr *x, unsigned char *mark, repeat *found, int count,
+                  int look_for_first)
+{
+    for (int64_t k = 0; k < points->user.count; k++) {
+        const int32_t *user = points->user.chunk[k];
+        int64_t n = gcg_points_in_chunk(points, k);
+        for (int64_t i = 0; i < n; i++) {
+            int64_t p = x->row_ptr[user[i]]++, s = k * GCG_POINTS_CHUNK + i;
+            if (!look_for_first && mark[p] == 1 && count < GCG_DIAG_MAX_ERRORS)
+                found[count++] = (repeat){.later = s, .later_at = p};
+            for (int j = 0; look_for_first && mark[p] == 2 && j < count; j++)
+                if (found[j].first_at == p) found[j].first = s;
+        }
+    }
+    rewind_rows(x);
+    return count;
+}
+
+static int32_t row_of(const gcg_csr *x, int64_t p)
+{
+    int32_t low = 0, high = x->rows; /* the last row that starts at or before p */
+    while (high - low > 1) {
+        int32_t middle = low + (high - low) / 2;
+        if (x->row_ptr[middle] <= p)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void tell_repeat(const builder *b, const gcg_csr *x, const repeat *r, gcg_diag *diag, gcg_err *err)
+{
+    char user[256], item[256], name[GCG_ID_TEXT], where[320];
+    const char *file, *first_file;
+    int64_t line, first_line;
+    gcg_points_place(&b->points, r->later, &file, &line);
+    gcg_points_place(&b->points, r->first, &first_file, &first_line);
+    gcg_quote(user, name, (int64_t)gcg_idmap_name(b->users, row_of(x, r->later_at), name));
+    gcg_quote(item, name, (int64_t)gcg_idmap_name(b->items, x->col[r->later_at], name));
+    if (strcmp(file, first_file) == 0)
+        snprintf(where, sizeof where, "line %lld", (long long)first_line);
+    else
+        snprintf(where, sizeof where, "line %lld of %.255s", (long long)first_line, first_file);
+    if (err)
+        gcg_fail(
+            err, GCG_ERR_DATA, file, line, 1,
+            "user '%s' rates item '%s' again (first on %s); --duplicates first, last, mean or sum allows it",
+            user, item, where);
+    gcg_report(
+        diag, GCG_ERROR, file, line, 1,
+        "user '%s' rates item '%s' again (first on %s); --duplicates first, last, mean or sum allows it",
+        user, item, where);
+}
+
+/* Reports the first duplicates in input order and counts the rest. */
+static gcg_status tell_repeats(const builder *b, gcg_csr *x, int64_t duplicates, gcg_diag *diag, gcg_err *err)
+{
+    repeat found[GCG_DIAG_MAX_ERRORS];
+    unsigned char *mark = gcg_mem_zalloc_array(x->nnz, 1);
+    if (!mark) return gcg_fail_memory(err, "looking for duplicates");
+    gcg_status status = gcg_rows_mark_repeats(x, mark, err);
+    if (status == GCG_OK) {
+        int count = replay(&b->points, x, mark, found, 0, 0);
+        for (int j = 0; j < count; j++) {
+            int64_t q = x->row_ptr[row_of(x, found[j].later_at)];
+            while (x->col[q] != x->col[found[j].later_at]) q++;
+            found[j].first_at = q;
+            mark[q] = 2;
+        }
+        replay(&b->points, x, mark, found, count, 1);
+        for (int j = 0; j < count; j++) tell_repeat(b, x, &found[j], diag, j == 0 ? err : NULL);
+        if (diag) {
+            diag->errors += duplicates - count;
+            gcg_report_rest(diag, NULL);
+        }
+        status = GCG_ERR_DATA;
+    }
+    gcg_mem_free(mark);
+    return status;
+}
+
+/* Sorts the rows and deals with duplicates. */
+static gcg_status settle(builder *b, const gcg_read_options *options, gcg_diag *diag, gcg_ratings *out,
+                         gcg_err *err)
+{
+    static const char *const name[] = {"error", "first", "last", "mean", "sum"};
+    int refuse = options->duplicates == GCG_DUP_ERROR;
+    gcg_status told = GCG_OK;
+    int64_t *duplicates = &out->report.duplicates, again;
+    gcg_status status = gcg_rows_sort(&out->x, refuse, duplicates, err);
+    if (status != GCG_OK || *duplicates == 0) return status;
+    if (refuse) {
+        told = tell_repeats(b, &out->x, *duplicates, diag, err);
+        if (told != GCG_ERR_DATA || !options->keep_duplicates) return told;
+        status = gcg_rows_sort(&out->x, 0, &again, err);
+    }
+    if (status == GCG_OK)
+        status = gcg_rows_merge(&out->x, options->duplicates, &out->report.merged_pairs, err);
+    if (status != GCG_OK) return status;
+    if (!refuse)
+        gcg_report(diag, GCG_NOTE, NULL, 0, 0,
+                   "%lld pairs occurred more than once and were merged (--duplicates %s)",
+                   (long long)out->report.merged_pairs, name[options->duplicates]);
+    return told;
+}
+
+static gcg_status no_ratings(const char *path, int path_count, const gcg_read_report *report, gcg_diag *diag,
+                             gcg_err *err)
+{
+    const char *file = gcg_read_display_name(path);
+    const char *text = report->dropped > 0 ? "no ratings are left after the value maps"
+                       : path_count > 1    ? "no ratings in this file and those after it"
+                                           : "no ratings in it";
+    gcg_report(diag, GCG_ERROR, file, 0, 0, "%s", text);
+    return gcg_fail(err, GCG_ERR_DATA, file, 0, 0, "%s", text);
+}
+
+/* Everything after reading. */
+static gcg_status build(builder *b, const gcg_read_options *options, gcg_diag *diag, gcg_ratings *out,
+                        gcg_err *err)
+{
+    gcg_status status = add_declared(b->users, b->rows, err);
+    if (status == GCG_OK) status = add_declared(b->items, b->cols, err);
+    if (status == GCG_OK) status = renumber(b->users, &b->points, &b->points.user, err);
+    if (status == GCG_OK) status = renumber(b->items, &b->points, &b->points.item, err);
+    if (status == GCG_OK) status = fill_rows(b, &out->x, b->points.keep_lines, err);
+    if (status == GCG_OK) status = settle(b, options, diag, out, err);
+    return status;
+}
+
+gcg_status gcg_ratings_read(const char *const *paths, int path_count, const gcg_read_options *options,
+                            gcg_diag *diag, gcg_ratings *out, gcg_err *err)
+{
+    builder b = {0};
+    gcg_sink sink = {.point = add_point, .size = note_size, .user = &b};
+    *out = (gcg_ratings){0};
+    gcg_points_init(&b.points, options->duplicates == GCG_DUP_ERROR);
+    gcg_status status = gcg_idmap_new(&b.users, err);
+    if (status == GCG_OK) status = gcg_idmap_new(&b.items, err);
+    if (status == GCG_OK) status = gcg_read_files(paths, path_count, options, diag, &sink, &out->report, err);
+    if (status == GCG_OK && b.points.n == 0)
+        status = no_ratings(paths[0], path_count, &out->report, diag, err);
+    if (status == GCG_OK) status = build(&b, options, diag, out, err);
+    gcg_points_release(&b.points);
+    out->users = b.users;
+    out->items = b.items;
+    int kept = status == GCG_ERR_DATA && options->keep_duplicates && out->report.duplicates > 0;
+    if (status != GCG_OK && !kept) {
+        gcg_read_report report = out->report;
+        gcg_ratings_release(out);
+        out->report = report;
+    }
+    return status;
+}
+
+void gcg_ratings_release(gcg_ratings *r)
+{
+    gcg_csr_release(&r->x);
+    gcg_idmap_free(r->users);
+    gcg_idmap_free(r->items);
+    *r = (gcg_ratings){0};
+}
+
+typedef struct {
+    gcg_pairs *pairs;
+    int64_t capacity;
+    const gcg_idmap *users, *items;
+} pairs_builder;
+
+static gcg_status grow_pairs(pairs_builder *b, gcg_err *err)
+{
+    enum { FIRST_CAPACITY = 1024 };
+    gcg_pairs *p = b->pairs;
+    int64_t capacity = b->capacity ? 2 * b->capacity : FIRST_CAPACITY;
+    int32_t *user = gcg_mem_resize_array(p->user, p->n, capacity, sizeof *user);
+    if (user) p->user = user;
+    int32_t *item = user ? gcg_mem_resize_array(p->item, p->n, capacity, sizeof *item) : NULL;
+    if (item) p->item = item;
+    double *value = item ? gcg_mem_resize_array(p->value, p->n, capacity, sizeof *value) : NULL;
+    if (!value) return gcg_fail_memory(err, "test data");
+    p->value = value;
+    b->capacity = capacity;
+    return GCG_OK;
+}
+
+static gcg_status add_pair(const gcg_point *point, void *user, gcg_err *err)
+{
+    pairs_builder *b = user;
+    gcg_pairs *p = b->pairs;
+    if (p->n == b->capacity) {
+        gcg_status status = grow_pairs(b, err);
+        if (status != GCG_OK) return status;
+    }
+    p->user[p->n] = gcg_idmap_find(b->users, point->user, point->user_length);
+    p->item[p->n] = gcg_idmap_find(b->items, point->item, point->item_length);
+    p->value[p->n++] = point->has_value ? point->value : NAN;
+    return GCG_OK;
+}
+
+gcg_status gcg_pairs_read(const char *const *paths, int path_count, const gcg_read_options *options,
+                          const gcg_idmap *users, const gcg_idmap *items, gcg_diag *diag, gcg_pairs *out,
+                          gcg_read_report *report, gcg_err *err)
+{
+    pairs_builder b = {.pairs = out, .users = users, .items = items};
+    *out = (gcg_pairs){0};
+    gcg_status status = gcg_read_stream(paths, path_count, options, diag, add_pair, &b, report, err);
+    if (status != GCG_OK) gcg_pairs_release(out);
+    return status;
+}
+
+void gcg_pairs_release(gcg_pairs *p)
+{
+    gcg_mem_free(p->user);
+    gcg_mem_free(p->item);
+    gcg_mem_free(p->value);
+    *p = (gcg_pairs){0};
+}

@@ -1,0 +1,196 @@
+/* gcg_read_stream and gcg_read_memory: files in, points out. See ratings.h. */
+#include <string.h>
+#include "base/clock.h"
+#include "io/formats.h"
+#include "io/paths.h"
+#include "io/stream.h"
+
+enum { DETECT_BYTES = 1 << 16 /* looked at to recognise a format */ };
+
+gcg_read_options gcg_read_options_defaults(void)
+{
+    return (gcg_read_options){
+        .format = GCG_FORMAT_AUTO, .header = GCG_HEADER_AUTO, .duplicates = GCG_DUP_ERROR};
+}
+
+static int is_delimited(gcg_format format)
+{
+    return gcg_format_find(format)->separator.byte != 0;
+}
+
+gcg_status gcg_read_options_check(const gcg_read_options *o, gcg_err *err)
+{
+    gcg_column part[3];
+    int parts = o->columns ? gcg_columns_parse(o->columns, part) : 0, named = 0;
+    if (o->columns && parts == 0)
+        return gcg_fail(
+            err, GCG_ERR_USAGE, NULL, 0, 0,
+            "--columns %s: give the columns of user, item and rating as numbers from 1 or as header names",
+            o->columns);
+    for (int k = 0; k < parts; k++) {
+        named |= part[k].number == 0;
+        for (int j = 0; j < k; j++)
+            if (part[j].length == part[k].length &&
+                memcmp(part[j].text, part[k].text, (size_t)part[k].length) == 0)
+                return gcg_fail(err, GCG_ERR_USAGE, NULL, 0, 0, "--columns %s: a column is given twice",
+                                o->columns);
+    }
+    if (parts == 2 && !o->implicit && !o->no_ratings && !o->pairs)
+        return gcg_fail(err, GCG_ERR_USAGE, NULL, 0, 0,
+                        "--columns %s: no rating column; add it, or use --implicit", o->columns);
+    if (named && o->header == GCG_HEADER_NO)
+        return gcg_fail(err, GCG_ERR_USAGE, NULL, 0, 0,
+                        "--columns %s needs a header line, --header no denies it", o->columns);
+    if (o->implicit && o->no_ratings)
+        return gcg_fail(err, GCG_ERR_USAGE, NULL, 0, 0, "--implicit and --no-ratings contradict each other");
+    if (o->format != GCG_FORMAT_AUTO && !is_delimited(o->format) &&
+        (o->columns || o->header == GCG_HEADER_YES))
+        return gcg_fail(err, GCG_ERR_USAGE, NULL, 0, 0,
+                        "%s does not go with --format %s, whose columns are fixed",
+                        o->columns ? "--columns" : "--header yes", gcg_format_name(o->format));
+    return GCG_OK;
+}
+
+/* Refuses what is no text and settles r->format (AUTO when the file has no lines). */
+static gcg_status recognise(gcg_reader *r)
+{
+    const char *text;
+    int64_t length;
+    gcg_status status = gcg_input_peek(r->in, DETECT_BYTES, &text, &length, r->err);
+    if (status != GCG_OK) return status;
+    const char *wrong = gcg_format_not_text(text, length);
+    if (wrong) return gcg_reader_fatal(r, GCG_ERR_DATA, 1, 1, "%s", wrong);
+    gcg_format format = gcg_format_detect(text, length, length < DETECT_BYTES, r->options);
+    r->format =
+        r->options->format == GCG_FORMAT_AUTO || format == GCG_FORMAT_AUTO ? format : r->options->format;
+    if (r->format == GCG_FORMAT_AUTO || is_delimited(r->format)) return GCG_OK;
+    gcg_reader_begin(r, 0);
+    if (r->options->columns || r->options->header == GCG_HEADER_YES)
+        return gcg_reader_fatal(
+            r, GCG_ERR_DATA, 0, 0, "%s does not go with the %s format, whose columns are fixed",
+            r->options->columns ? "--columns" : "--header yes", gcg_format_name(r->format));
+    return GCG_OK;
+}
+
+/* A file of blank lines and comments only: they are counted. */
+static gcg_status skim(gcg_reader *r)
+{
+    int found = 1;
+    gcg_status status = GCG_OK;
+    while (status == GCG_OK && found) status = gcg_reader_line(r, &found);
+    return status;
+}
+
+/* Reads the file that r->in holds. */
+static gcg_status read_file(gcg_reader *r)
+{
+    gcg_status status = recognise(r);
+    if (status != GCG_OK) return status;
+    status = r->format == GCG_FORMAT_AUTO ? skim(r) : gcg_format_find(r->format)->read(r);
+    r->report->bytes += gcg_input_bytes(r->in);
+    return status;
+}
+
+/* What was skipped or changed, after the last file. */
+static void tell_counts(gcg_reader *r)
+{
+    const gcg_read_report *p = r->report;
+    if (p->blank + p->comment > 0)
+        gcg_report(r->diag, GCG_NOTE, r->file, 0, 0, "%lld blank lines and %lld comment lines skipped",
+                   (long long)p->blank, (long long)p->comment);
+    if (p->empty_blocks > 0)
+        gcg_report(r->diag, GCG_NOTE, r->file, 0, 0, "%lld %s without ratings skipped",
+                   (long long)p->empty_blocks, p->format == GCG_FORMAT_KDD ? "users" : "movies");
+    if (p->mapped > 0)
+        gcg_report(r->diag, GCG_NOTE, r->file, 0, 0, "%lld ratings changed by %s", (long long)p->mapped,
+                   r->options->value_map_count ? "the value maps"
+                                               : "--format yahoo-r1, which reads 255 as 0");
+    if (p->dropped > 0)
+        gcg_report(r->diag, GCG_NOTE, r->file, 0, 0, "%lld ratings dropped by the value maps",
+                   (long long)p->dropped);
+    if (r->never_again > 0 && r->above_100 == 0)
+        gcg_report(r->diag, GCG_WARNING, r->file, 0, 0,
+                   "%lld ratings are 255 and no other is above 100: in Yahoo! R1, 255 means never play "
+                   "again; if this is "
+                   "such a file, use --format yahoo-r1 or --value-map 255=drop",
+                   (long long)r->never_again);
+}
+
+/* The status of the whole call. */
+static gcg_status finish(gcg_reader *r, gcg_status status, double start)
+{
+    r->report->seconds = gcg_clock_now() - start;
+    if (r->errors > 0) {
+        gcg_report_rest(r->diag, r->file);
+        return status == GCG_OK ? GCG_ERR_DATA : status;
+    }
+    if (status == GCG_OK) tell_counts(r);
+    return status;
+}
+
+const char *gcg_read_display_name(const char *path)
+{
+    return strcmp(path, "-") == 0 ? "stdin" : path;
+}
+
+/* A file that cannot be opened is told like a data error; lack of memory only through err. */
+static void tell_open_failure(gcg_reader *r, const gcg_err *why)
+{
+    if (why->status == GCG_ERR_IO)
+        gcg_reader_fatal(r, why->status, 0, 0, "%s", why->text);
+    else
+        gcg_fail(r->err, why->status, NULL, 0, 0, "%s", why->text);
+}
+
+gcg_status gcg_read_files(const char *const *paths, int path_count, const gcg_read_options *options,
+                          gcg_diag *diag, const gcg_sink *sink, gcg_read_report *report, gcg_err *err)
+{
+    double start = gcg_clock_now();
+    gcg_paths list = {0};
+    *report = (gcg_read_report){0};
+    gcg_reader r = {.options = options, .sink = sink, .diag = diag, .err = err, .report = report, .file = ""};
+    gcg_status status = gcg_read_options_check(options, err);
+    for (int i = 0; i < path_count && status == GCG_OK; i++) {
+        gcg_err why;
+        r.file = gcg_read_display_name(paths[i]);
+        status = gcg_paths_add(&list, paths[i], &why);
+        if (status != GCG_OK) tell_open_failure(&r, &why);
+    }
+    for (int i = 0; i < list.count && status == GCG_OK; i++) {
+        gcg_err why;
+        r.file = gcg_read_display_name(list.path[i]);
+        status = gcg_input_open(list.path[i], options->block, &r.in, &why);
+        if (status == GCG_OK)
+            status = read_file(&r);
+        else
+            tell_open_failure(&r, &why);
+        gcg_input_close(r.in);
+        r.in = NULL;
+    }
+    status = finish(&r, status, start);
+    gcg_paths_release(&list);
+    return status;
+}
+
+gcg_status gcg_read_stream(const char *const *paths, int path_count, const gcg_read_options *options,
+                           gcg_diag *diag, gcg_point_fn fn, void *user, gcg_read_report *report, gcg_err *err)
+{
+    gcg_sink sink = {.point = fn, .user = user};
+    return gcg_read_files(paths, path_count, options, diag, &sink, report, err);
+}
+
+gcg_status gcg_read_memory(const void *bytes, size_t length, const char *name,
+                           const gcg_read_options *options, gcg_diag *diag, gcg_point_fn fn, void *user,
+                           gcg_read_report *report, gcg_err *err)
+{
+    double start = gcg_clock_now();
+    gcg_sink sink = {.point = fn, .user = user};
+    *report = (gcg_read_report){0};
+    gcg_reader r = {
+        .options = options, .sink = &sink, .diag = diag, .err = err, .report = report, .file = name};
+    gcg_status status = gcg_read_options_check(options, err);
+    if (status == GCG_OK) status = gcg_input_memory(bytes, length, name, options->block, &r.in, err);
+    if (status == GCG_OK) status = read_file(&r);
+    gcg_input_close(r.in);
+    return finish(&r, status, start);
+}
