@@ -8,7 +8,7 @@
 typedef enum {
     OPT_FLAG,   /* int, set to 1 */
     OPT_TEXT,   /* const char * */
-    OPT_REAL,   /* double, strict, locale-free; min..max inclusive, OPT_OPEN_MIN excludes min */
+    OPT_REAL,   /* double, strict; min..max inclusive, open_min excludes min; min = max = 0: no range */
     OPT_COUNT,  /* int64_t, strict; min..max */
     OPT_UINT64, /* uint64_t, strict */
     OPT_SIZE,   /* int64_t, bytes with optional K, M, G (powers of 1024) */
@@ -20,7 +20,7 @@ typedef struct {
     const char *name; /* without dashes */
     int letter;       /* short option, 0 = none */
     opt_kind kind;
-    size_t offset; /* of the field in the settings struct */
+    size_t offset;        /* of the field in the settings struct */
     const char *argument; /* name of the argument in --help; NULL for flags */
     const char *help;     /* one line */
     double min, max;      /* for REAL, COUNT and UINT64 */
@@ -30,11 +30,15 @@ typedef struct {
     size_t seen_offset; /* where an int is set to 1 when the option was given; 0 = nowhere */
 } opt_entry;
 
-/* Parses argv[1..]; options anywhere, "--" ends them. On success returns 0 and *words / *word_count are the other
- * arguments (pointing into argv). --help prints the table on stdout. Returns -1 when done with exit code 0 (help), else
- * the exit code after a message on stderr ("gcg-mc: error: ..."). usage is e.g. "fit --lambda L -o MODEL TRAIN...". */
-int opt_parse(int argc, char **argv, const char *usage, const char *summary, const opt_entry *table, size_t entries,
-              void *settings, char ***words, int *word_count);
+/* Parses argv[1..]; options anywhere, "--" ends them. On success returns 0 and *words / *word_count are the
+ * other arguments (pointing into argv). --help prints the table on stdout. Returns -1 when done with exit
+ * code 0 (help), else the exit code after a message on stderr ("gcg-mc: error: ..."). usage is e.g. "fit
+ * --lambda L -o MODEL TRAIN...". */
+int opt_parse(int argc, char **argv, const char *usage, const char *summary, const opt_entry *table,
+              size_t entries, void *settings, char ***words, int *word_count);
+
+/* Edits (one letter changed, dropped or added) between two words. */
+int opt_distance(const char *a, const char *b);
 
 /* Strict numbers, independent of the locale: 0 when text is exactly one number. */
 int opt_number(const char *text, double *value);

@@ -10,16 +10,19 @@ typedef struct {
 } report_level;
 extern report_level report_say;
 
-/* A gcg_diag that prints "gcg-mc: FILE:LINE:COL: error: text" (or warning, note) on stderr; notes are dropped under --quiet. */
+/* A gcg_diag that prints "gcg-mc: FILE:LINE:COL: error: text" (or warning, note) on stderr; notes are dropped
+ * under --quiet. */
 gcg_diag report_diag(void);
-/* Prints err in the same form (unless diag already printed errors: pass it, may be NULL) and returns the exit code. */
+/* Prints err in the same form (unless diag already printed errors: pass it, may be NULL) and returns the exit
+ * code. */
 int report_error(const gcg_err *err, gcg_diag *diag);
 /* "gcg-mc: error: text" for usage; returns 2. */
 int report_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void report_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void report_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Flushes and closes stdout; exit code 0, or 5 with a message naming stdout. A closed pipe is quiet: returns 0. */
+/* Flushes and closes stdout; exit code 0, or 5 with a message naming stdout. A closed pipe is quiet: returns
+ * 0. */
 int report_close_stdout(void);
 
 /* Prints a double with 17 significant digits (shortest form not required), "nan" for NaN. */

@@ -1,0 +1,281 @@
+/* Option tables: see options.h. Not here: what the options mean. */
+#define _GNU_SOURCE
+#include "cmd/options.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "cmd/report.h"
+
+enum { MAX_OPTIONS = 64, HELP_CODE = 1000, FIRST_CODE = 1001 };
+
+/* ---- strict numbers ---- */
+
+static const char *digits(const char *p)
+{
+    while (isdigit((unsigned char)*p)) p++;
+    return p;
+}
+
+/* The program never leaves the C locale, so strtod's decimal point is a point. */
+int opt_number(const char *text, double *value)
+{
+    const char *p = text + (*text == '+' || *text == '-'), *whole = digits(p), *end = whole;
+    if (*end == '.') end = digits(end + 1);
+    if (end - p - (*whole == '.') < 1) return -1; /* no digit */
+    if (*end == 'e' || *end == 'E') {
+        const char *exponent = end + 1 + (end[1] == '+' || end[1] == '-');
+        end = digits(exponent);
+        if (end == exponent) return -1;
+    }
+    if (*end) return -1;
+    *value = strtod(text, NULL);
+    return isfinite(*value) ? 0 : -1;
+}
+
+int opt_integer(const char *text, int64_t *value)
+{
+    const char *p = text + (*text == '+' || *text == '-');
+    if (digits(p) == p || *digits(p)) return -1;
+    errno = 0;
+    *value = strtoll(text, NULL, 10);
+    return errno ? -1 : 0;
+}
+
+static int parse_uint64(const char *text, uint64_t *value)
+{
+    if (digits(text) == text || *digits(text)) return -1;
+    errno = 0;
+    *value = strtoull(text, NULL, 10);
+    return errno ? -1 : 0;
+}
+
+/* Bytes: a number with K, M, G or T (powers of 1024) behind it, or nothing. */
+static int parse_size(const char *text, int64_t *value)
+{
+    static const char units[] = "KMGT";
+    char number[32];
+    size_t length = strlen(text);
+    double factor = 1, amount;
+    if (length == 0 || length >= sizeof number) return -1;
+    memcpy(number, text, length + 1);
+    const char *unit = strchr(units, toupper((unsigned char)text[length - 1]));
+    if (unit) {
+        for (const char *u = units; u <= unit; u++) factor *= 1024;
+        number[length - 1] = '\0';
+    }
+    if (opt_number(number, &amount) != 0 || amount < 0 || amount * factor > 0x1p62) return -1;
+    *value = (int64_t)(amount * factor);
+    return 0;
+}
+
+/* ---- one option ---- */
+
+static int bad(const opt_entry *e, const char *text, const char *what)
+{
+    char quoted[256];
+    return report_usage("--%s %s: %s", e->name, gcg_quote(quoted, text, (int64_t)strlen(text)), what);
+}
+
+/* The range of a number in words; both ends may be open-ended. */
+static const char *range(const opt_entry *e, char text[96])
+{
+    const char *more = e->open_min ? "more than" : "at least";
+    if (e->max > e->min && isfinite(e->max) && e->max < 9e18)
+        snprintf(text, 96, "wants %s %g and at most %g", more, e->min, e->max);
+    else
+        snprintf(text, 96, "wants %s %g", more, e->min);
+    return text;
+}
+
+/* 1 when the entry has no range or value lies in it. min = max = 0 means no range. */
+static int in_range(const opt_entry *e, double value)
+{
+    if (e->min == 0 && e->max == 0) return 1;
+    return (e->open_min ? value > e->min : value >= e->min) && value <= e->max;
+}
+
+static int set_choice(const opt_entry *e, const char *text, int *field)
+{
+    char list[256];
+    size_t n = 0;
+    for (int i = 0; e->choices[i]; i++) {
+        if (strcmp(text, e->choices[i]) == 0) {
+            *field = i;
+            return 0;
+        }
+        n += (size_t)snprintf(list + n, n < sizeof list ? sizeof list - n : 0, "%s%s",
+                              i ? ", " : "wants one of ", e->choices[i]);
+        if (n >= sizeof list) break;
+    }
+    return bad(e, text, list);
+}
+
+static int set_option(const opt_entry *e, const char *text, void *settings)
+{
+    char *field = (char *)settings + e->offset, message[256];
+    double number = 0;
+    if (e->seen_offset) *(int *)((char *)settings + e->seen_offset) = 1;
+    switch (e->kind) {
+    case OPT_FLAG:
+        *(int *)field = 1;
+        return 0;
+    case OPT_TEXT:
+        *(const char **)field = text;
+        return 0;
+    case OPT_REAL:
+        if (opt_number(text, &number) != 0) return bad(e, text, "is not a number");
+        if (!in_range(e, number)) return bad(e, text, range(e, message));
+        *(double *)field = number;
+        return 0;
+    case OPT_COUNT:
+        if (opt_integer(text, (int64_t *)field) != 0)
+            return bad(e, text, "is not a whole number (or too large)");
+        return in_range(e, (double)*(int64_t *)field) ? 0 : bad(e, text, range(e, message));
+    case OPT_UINT64:
+        return parse_uint64(text, (uint64_t *)field) == 0
+                   ? 0
+                   : bad(e, text, "wants a whole number from 0 to 2^64 - 1");
+    case OPT_SIZE:
+        return parse_size(text, (int64_t *)field) == 0
+                   ? 0
+                   : bad(e, text, "wants bytes, with K, M or G behind if you like");
+    case OPT_CHOICE:
+        return set_choice(e, text, (int *)field);
+    case OPT_CUSTOM:
+        return e->parse(text, field, message, sizeof message) == 0 ? 0 : bad(e, text, message);
+    }
+    return GCG_ERR_INTERNAL;
+}
+
+/* ---- help ---- */
+
+static void print_help(const char *usage, const char *summary, const opt_entry *table, size_t entries)
+{
+    printf("usage: gcg-mc %s\n\n%s\n\noptions:\n", usage, summary);
+    for (size_t i = 0; i < entries; i++) {
+        char left[64];
+        int n = table[i].letter ? snprintf(left, sizeof left, "  -%c, --%s", table[i].letter, table[i].name)
+                                : snprintf(left, sizeof left, "      --%s", table[i].name);
+        if (table[i].argument) snprintf(left + n, sizeof left - (size_t)n, " %s", table[i].argument);
+        printf(strlen(left) < 30 ? "%-30s %s\n" : "%s\n%31s%s\n", left,
+               strlen(left) < 30 ? table[i].help : "", table[i].help);
+    }
+    printf("%-30s %s\n", "      --help", "print this and stop");
+}
+
+/* ---- nearest name ---- */
+
+int opt_distance(const char *a, const char *b)
+{
+    enum { MOST = 64 };
+    size_t n = strlen(a), m = strlen(b);
+    int row[MOST + 1];
+    if (m > MOST || n > MOST) return MOST;
+    for (size_t j = 0; j <= m; j++) row[j] = (int)j;
+    for (size_t i = 1; i <= n; i++) {
+        int diagonal = row[0];
+        row[0] = (int)i;
+        for (size_t j = 1; j <= m; j++) {
+            int keep = diagonal + (a[i - 1] != b[j - 1]), drop = row[j] + 1, add = row[j - 1] + 1;
+            diagonal = row[j];
+            row[j] = keep < drop ? (keep < add ? keep : add) : (drop < add ? drop : add);
+        }
+    }
+    return row[m];
+}
+
+/* A message about an option that getopt did not take. */
+static int unknown(const char *word, int letter, const char *command, const opt_entry *table, size_t entries)
+{
+    char quoted[256], name[64];
+    if (letter > 0 && letter < 256 && word[0] == '-' && word[1] != '-')
+        return report_usage("unknown option -%s (gcg-mc %s --help lists them)",
+                            gcg_quote(quoted, (char[]){(char)letter}, 1), command);
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(word + 2, "="), word + 2);
+    size_t length = strlen(name), matches = 0;
+    const char *nearest = NULL;
+    int best = 4; /* more changes than 3 are another word */
+    for (size_t i = 0; i < entries; i++) {
+        matches += strncmp(name, table[i].name, length) == 0;
+        int distance = opt_distance(name, table[i].name);
+        if (distance < best) {
+            best = distance;
+            nearest = table[i].name;
+        }
+    }
+    gcg_quote(quoted, name, (int64_t)length);
+    if (matches > 1)
+        return report_usage("option --%s is ambiguous (gcg-mc %s --help lists them)", quoted, command);
+    if (nearest) return report_usage("unknown option --%s; did you mean --%s?", quoted, nearest);
+    return report_usage("unknown option --%s (gcg-mc %s --help lists them)", quoted, command);
+}
+
+static const opt_entry *entry_of(int code, const opt_entry *table, size_t entries)
+{
+    if (code >= FIRST_CODE) return &table[code - FIRST_CODE];
+    for (size_t i = 0; i < entries; i++)
+        if (table[i].letter && table[i].letter == code) return &table[i];
+    return NULL;
+}
+
+/* getopt's view of the table: "-" keeps words in order wherever they stand, ":" tells a missing argument
+ * apart. */
+static void build(const opt_entry *table, size_t entries, struct option *longs, char *shorts)
+{
+    size_t n = 0;
+    shorts[n++] = '-';
+    shorts[n++] = ':';
+    for (size_t i = 0; i < entries; i++) {
+        int has_argument = table[i].kind != OPT_FLAG;
+        longs[i] = (struct option){table[i].name, has_argument, NULL, FIRST_CODE + (int)i};
+        if (table[i].letter) {
+            shorts[n++] = (char)table[i].letter;
+            if (has_argument) shorts[n++] = ':';
+        }
+    }
+    longs[entries] = (struct option){"help", 0, NULL, HELP_CODE};
+    longs[entries + 1] = (struct option){0};
+    shorts[n] = '\0';
+}
+
+int opt_parse(int argc, char **argv, const char *usage, const char *summary, const opt_entry *table,
+              size_t entries, void *settings, char ***words, int *word_count)
+{
+    struct option longs[MAX_OPTIONS + 2];
+    char shorts[2 * MAX_OPTIONS + 3];
+    if (entries > MAX_OPTIONS) return GCG_ERR_INTERNAL;
+    build(table, entries, longs, shorts);
+    *words = argv + 1; /* words are moved to the front as they come */
+    *word_count = 0;
+    opterr = 0;
+    optind = 1;
+    for (;;) {
+        int at = optind, code = getopt_long(argc, argv, shorts, longs, NULL), failed = 0;
+        if (code == -1) break;
+        const opt_entry *e = NULL;
+        if (code == HELP_CODE) {
+            print_help(usage, summary, table, entries);
+            return report_close_stdout() ? GCG_ERR_IO : -1;
+        }
+        if (code == 1)
+            (*words)[(*word_count)++] = optarg;
+        else if (code == ':' && (e = entry_of(optopt, table, entries)))
+            failed = report_usage("--%s wants an argument: %s", e->name, e->argument ? e->argument : "");
+        else if (code == '?' && optopt >= FIRST_CODE)
+            failed = report_usage("--%s takes no argument", entry_of(optopt, table, entries)->name);
+        else if ((e = entry_of(code, table, entries)))
+            failed = set_option(e, optarg, settings);
+        else
+            failed = unknown(argv[at], optopt, argv[0], table, entries);
+        if (failed) return failed;
+    }
+    while (optind < argc) (*words)[(*word_count)++] = argv[optind++]; /* after "--" */
+    return 0;
+}

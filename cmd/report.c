@@ -1,0 +1,100 @@
+/* What the subcommands share when they speak: see report.h. */
+#include "cmd/report.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+report_level report_say;
+
+static const char *word_of(gcg_severity severity)
+{
+    return severity == GCG_ERROR ? "error" : severity == GCG_WARNING ? "warning" : "note";
+}
+
+/* gcg-mc: FILE:LINE:COL: error: text */
+static void print(gcg_severity severity, const char *file, int64_t line, int64_t col, const char *text)
+{
+    if (severity == GCG_NOTE && report_say.quiet) return;
+    fprintf(stderr, "gcg-mc: ");
+    if (file && *file) {
+        fprintf(stderr, "%s:", file);
+        if (line > 0) fprintf(stderr, "%lld:", (long long)line);
+        if (line > 0 && col > 0) fprintf(stderr, "%lld:", (long long)col);
+        fputc(' ', stderr);
+    }
+    fprintf(stderr, "%s: %s\n", word_of(severity), text);
+}
+
+static void emit(void *user, gcg_severity severity, const char *file, int64_t line, int64_t col,
+                 const char *text)
+{
+    (void)user;
+    print(severity, file, line, col, text);
+}
+
+gcg_diag report_diag(void)
+{
+    return (gcg_diag){.emit = emit};
+}
+
+int report_error(const gcg_err *err, gcg_diag *diag)
+{
+    if (!diag || diag->errors == 0) print(GCG_ERROR, err->file, err->line, err->col, err->text);
+    return (int)err->status;
+}
+
+static void print_list(gcg_severity severity, const char *format, va_list args)
+{
+    char text[1024];
+    vsnprintf(text, sizeof text, format, args);
+    print(severity, NULL, 0, 0, text);
+}
+
+int report_usage(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    print_list(GCG_ERROR, format, args);
+    va_end(args);
+    return GCG_ERR_USAGE;
+}
+
+void report_warning(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    print_list(GCG_WARNING, format, args);
+    va_end(args);
+}
+
+void report_note(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    print_list(GCG_NOTE, format, args);
+    va_end(args);
+}
+
+int report_close_stdout(void)
+{
+    int bad = ferror(stdout), code = errno;
+    if (fflush(stdout) != 0) {
+        bad = 1;
+        code = errno;
+    }
+    if (!bad || code == EPIPE) return 0;
+    fprintf(stderr, "gcg-mc: stdout: error: cannot write: %s\n", strerror(code));
+    return GCG_ERR_IO;
+}
+
+const char *report_number(char out[32], double value)
+{
+    if (isnan(value))
+        strcpy(out, "nan");
+    else
+        snprintf(out, 32, "%.17g", value);
+    return out;
+}
