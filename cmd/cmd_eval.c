@@ -149,10 +149,10 @@ static void print_table(const eval_run *run)
         print_row(gcg_score_kind_name((gcg_score_kind)kind), gcg_score_kind_row(&sums, (gcg_score_kind)kind));
 }
 
-static void warn(const eval_run *run, const char *test)
+static void warn(const eval_run *run, const char *test, gcg_diag *diag)
 {
     const overlap *o = &run->overlap;
-    if (run->pairs == 0) report_warning("%s: no test ratings", test);
+    if (run->pairs == 0) gcg_report(diag, GCG_WARNING, test, 0, 0, "no test ratings");
     if (run->pairs > 0 && run->sums.of[GCG_SCORE_NEW_BOTH].n == run->pairs)
         report_warning(
             "none of the test users or items is known to the model: are the ids of the same kind?");
@@ -190,7 +190,7 @@ static int evaluate(const eval_settings *s, const gcg_model *model, const char *
     if (status) {
         code = report_error(&err, &diag);
     } else {
-        warn(&run, strcmp(test, "-") ? test : "stdin");
+        warn(&run, strcmp(test, "-") ? test : "stdin", &diag);
         print_table(&run);
         code = report_close_stdout();
     }
