@@ -394,3 +394,8 @@ gcg_status gcg_input_line(gcg_input *in, gcg_line *line, int *found, gcg_err *er
     }
     return GCG_OK;
 }
+
+const char *gcg_zlib_version(void)
+{
+    return zlibVersion();
+}

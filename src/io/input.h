@@ -46,4 +46,7 @@ gcg_status gcg_input_peek(gcg_input *in, int64_t want, const char **text, int64_
  * error GCG_ERR_IO, both after the last complete line before it. */
 gcg_status gcg_input_line(gcg_input *in, gcg_line *line, int *found, gcg_err *err);
 
+/* Version of zlib in use; lives forever. */
+const char *gcg_zlib_version(void);
+
 #endif

@@ -40,4 +40,7 @@ gcg_status gcg_model_read(const char *path, gcg_model *m, gcg_err *err);
 gcg_status gcg_model_read_buffer(const void *bytes, size_t length, const char *name, gcg_model *m,
                                  gcg_err *err);
 
+/* Version of libzip in use; lives forever. */
+const char *gcg_zip_version(void);
+
 #endif

@@ -319,3 +319,8 @@ gcg_status gcg_model_write(const char *path, const gcg_model *m, gcg_err *err)
     gcg_mem_free(a);
     return status;
 }
+
+const char *gcg_zip_version(void)
+{
+    return zip_libzip_version();
+}

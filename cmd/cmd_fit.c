@@ -1,0 +1,170 @@
+/* gcg-mc fit: reads ratings, solves, writes model and log. The flow only; see fit.h for its parts. */
+#define _POSIX_C_SOURCE 200809L
+#include <inttypes.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/interrupt.h"
+#include "base/parallel.h"
+#include "cmd/fit.h"
+#include "cmd/report.h"
+#include "cmd/threads.h"
+#include "io/output.h"
+
+enum { EXIT_NOT_REACHED = 3, EXIT_SECOND_SIGNAL = 130, PLAN_RANK = 50 /* a guess where no limit is given */ };
+
+/* SIGINT and SIGTERM ask the solver to stop after its step; the second time the program ends at once. */
+static void on_signal(int number)
+{
+    (void)number;
+    if (gcg_interrupt_requested()) _exit(EXIT_SECOND_SIGNAL);
+    gcg_interrupt_request();
+}
+
+static void catch_signals(void)
+{
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+/* Everything of one fit. */
+typedef struct {
+    fit_settings s;
+    fit_data d;
+    fit_log log;
+    gcg_solver_settings set;
+    gcg_solver_result result;
+    gcg_diag diag;
+    gcg_err err;
+    double lambda_max;
+    int threads;
+} fit;
+
+static int64_t store_bytes(const gcg_csr *x)
+{
+    return (int64_t)(x->rows + 1) * (int64_t)sizeof(int64_t) +
+           x->nnz * (int64_t)(sizeof(int32_t) + (x->val_f ? sizeof(float) : sizeof(double)));
+}
+
+/* Says what the fit will need. 0, or the exit code when that is too much. */
+static int plan_memory(const fit *f)
+{
+    const gcg_csr *x = &f->d.ratings.x;
+    int32_t least = x->rows < x->cols ? x->rows : x->cols,
+            rank = f->s.has_rank ? (int32_t)f->s.rank : PLAN_RANK;
+    if (rank > least) rank = least;
+    int64_t bytes = store_bytes(x) + gcg_complete_memory(x, &f->set, rank) +
+                    gcg_idmap_bytes(f->d.ratings.users) + gcg_idmap_bytes(f->d.ratings.items);
+    if (f->s.dry_run) printf("memory_bytes\t%" PRId64 "\n", bytes);
+    if (f->s.verbose || f->s.dry_run || f->s.has_memory)
+        report_note("memory: about %.3g MB at rank %" PRId32 ", of these %.3g MB for the ratings",
+                    1e-6 * (double)bytes, rank, 1e-6 * (double)store_bytes(x));
+    if (!f->s.has_memory || bytes <= f->s.max_memory) return 0;
+    gcg_err err;
+    gcg_status status = gcg_fail(&err, GCG_ERR_NOMEM, NULL, 0, 0,
+                                 "needs about %" PRId64 " bytes of memory at rank %" PRId32
+                                 ", --max-memory allows %" PRId64 ": raise it, or lower --rank",
+                                 bytes, rank, f->s.max_memory);
+    report_error(&err, NULL);
+    return (int)status;
+}
+
+/* The rank limit that the solver gets: none when it cannot bind. */
+static int32_t rank_limit(fit_settings *s, const gcg_csr *x)
+{
+    int32_t least = x->rows < x->cols ? x->rows : x->cols;
+    if (!s->has_rank) return 0;
+    if (s->rank < least) return (int32_t)s->rank;
+    if (s->rank > least) {
+        report_note("--rank %" PRId64 ": there are %" PRId32 " users and %" PRId32 " items, using %" PRId32,
+                    s->rank, x->rows, x->cols, least);
+        s->rank = least;
+    }
+    return s->lambda > 0 || s->has_ratio ? 0 : least;
+}
+
+static gcg_status prepare(fit *f)
+{
+    gcg_status status = fit_center(&f->s, &f->d, &f->err);
+    const gcg_csr *x = &f->d.ratings.x;
+    if (!status) status = gcg_lambda_max(x, f->s.seed, &f->lambda_max, &f->err);
+    f->set.lambda = f->s.has_ratio ? f->s.lambda_ratio * f->lambda_max : f->s.lambda;
+    return status;
+}
+
+static void apply_settings(fit *f)
+{
+    f->set = gcg_solver_settings_defaults();
+    f->set.gap = f->s.gap;
+    f->set.max_iter = f->s.max_iter;
+    f->set.max_time = f->s.max_time;
+    f->set.rank = rank_limit(&f->s, &f->d.ratings.x);
+    f->set.atoms = (int32_t)f->s.atoms;
+    f->set.plain = f->s.plain;
+    f->set.certify = f->s.certify;
+    f->set.precision = (gcg_precision)f->s.precision;
+    f->set.seed = f->s.seed;
+    f->set.progress = fit_log_progress;
+    f->set.progress_user = &f->log;
+    f->set.phase = fit_log_phase;
+}
+
+/* Model first, then what became of the log, MODEL.done last. */
+static int write_all(fit *f)
+{
+    fit_outcome o = {&f->s, &f->d, &f->result, &f->log, f->set.lambda, f->lambda_max};
+    gcg_err lost;
+    gcg_status log_status = fit_log_close(&f->log, &f->result, &lost);
+    gcg_status status = fit_write_model(&o, &f->err);
+    if (status) return report_error(&f->err, NULL);
+    int reached = f->result.stop == GCG_STOP_CONVERGED || f->result.stop == GCG_STOP_ZERO;
+    int code = log_status ? (int)log_status : reached ? 0 : EXIT_NOT_REACHED;
+    if (log_status) report_error(&lost, NULL);
+    status = fit_write_done(&o, code, &f->err);
+    if (status) return report_error(&f->err, NULL);
+    if (f->result.stop == GCG_STOP_ZERO)
+        report_warning("lambda %.10g is not below lambda_max %.10g: the optimum is the zero matrix",
+                       f->set.lambda, f->lambda_max);
+    fit_say_outcome(&o);
+    return code;
+}
+
+static int run(fit *f)
+{
+    gcg_status status = GCG_OK;
+    f->threads = threads_choose(f->s.threads);
+    gcg_par_set_threads(f->threads);
+    if (!f->s.dry_run) {
+        status = gcg_output_test(f->s.output, &f->err);
+        if (!status) status = fit_log_open(&f->log, &f->s, &f->d, &f->err);
+        if (!status) status = fit_remove_done(&f->s, &f->err);
+    }
+    if (!status) status = fit_read(&f->s, &f->d, &f->diag, &f->err);
+    if (status) return report_error(&f->err, &f->diag);
+    apply_settings(f);
+    int code = plan_memory(f);
+    if (code || f->s.dry_run) return code ? code : report_close_stdout();
+    catch_signals();
+    status = prepare(f);
+    if (!status) {
+        fit_log_head(&f->log, f->set.lambda, f->lambda_max, f->threads);
+        status = gcg_complete(&f->d.ratings.x, &f->set, &f->result, &f->err);
+    }
+    return status ? report_error(&f->err, NULL) : write_all(f);
+}
+
+int cmd_fit(int argc, char **argv)
+{
+    fit f = {.diag = report_diag()};
+    int code = fit_parse(argc, argv, &f.s);
+    if (code) return code < 0 ? 0 : code;
+    report_say = (report_level){f.s.quiet, f.s.verbose};
+    code = run(&f);
+    gcg_solver_result_release(&f.result);
+    fit_log_release(&f.log);
+    fit_data_release(&f.d);
+    return code;
+}

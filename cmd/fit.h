@@ -1,0 +1,117 @@
+/* gcg-mc fit: what its files share.
+ *
+ * cmd_fit.c       the flow: options, reading, solving, writing
+ * fit_options.c   the option table and its cross checks
+ * fit_data.c      training and test data, centring
+ * fit_log.c       the log, the progress line, scores of the iterates
+ * fit_outcome.c   the model, MODEL.done, the closing report */
+#ifndef GCG_CMD_FIT_H
+#define GCG_CMD_FIT_H
+
+#include <stdio.h>
+
+#include "cmd/reading.h"
+#include "cmd/scoring.h"
+#include "io/ratings.h"
+#include "maths/center.h"
+#include "maths/score.h"
+#include "solvers/solver.h"
+
+typedef struct {
+    reading_settings reading;
+    double lambda, lambda_ratio, gap, max_time, holdout;
+    int has_lambda, has_ratio, has_holdout, has_rank, has_memory;
+    int64_t max_iter, rank, atoms, max_memory;
+    int precision, center, keep, solver, threads;
+    uint64_t seed;
+    const char *valid, *test, *test_pairs, *output, *log;
+    scoring_clip clip;
+    int plain, certify, quiet, verbose, dry_run;
+    char **train;
+    int train_count;
+} fit_settings;
+
+enum { FIT_KEEP_LAST, FIT_KEEP_BEST };
+extern const char *const fit_precision_names[], *const fit_center_names[], *const fit_keep_names[],
+                                                                               *const fit_solver_names[];
+
+/* 0 when the fit can go on; else the exit code, -1 for --help. */
+int fit_parse(int argc, char **argv, fit_settings *s);
+
+/* Test or validation ratings, by row and column of the training store. */
+typedef struct {
+    const char *what; /* "test", "valid" */
+    gcg_pairs pairs;
+    int given;
+} fit_set;
+
+typedef struct {
+    gcg_ratings ratings; /* centred after fit_center() */
+    gcg_csr_stats stats; /* of the ratings before centring */
+    gcg_margins margins;
+    gcg_center center;
+    fit_set test, valid;
+    double read_seconds;
+} fit_data;
+
+/* Reads everything, splits off the hold-out, warns. */
+gcg_status fit_read(const fit_settings *s, fit_data *d, gcg_diag *diag, gcg_err *err);
+/* Subtracts the centre; the store keeps floats unless as_double. */
+gcg_status fit_center(const fit_settings *s, fit_data *d, gcg_err *err);
+void fit_data_release(fit_data *d);
+
+/* The iterate that will be written: the last one, or the best by validation. */
+typedef struct {
+    gcg_factors u, v; /* a copy; empty when it is the solver's last iterate */
+    gcg_progress at;
+    double valid_rmse, test_rmse;
+    int taken;
+} fit_best;
+
+/* The log while the solver runs. */
+typedef struct {
+    const fit_settings *s;
+    const fit_data *d;
+    FILE *file;       /* NULL: none, or lost */
+    const char *name; /* for messages */
+    int is_stdout, lost, lost_errno;
+    int progress_line;            /* stderr is a terminal */
+    double valid_rmse, test_rmse; /* of the last iterate */
+    fit_best best;
+    double phase_start; /* times by phase for --verbose */
+    const char *phase;
+    struct {
+        const char *name;
+        double seconds;
+    } phases[8];
+} fit_log;
+
+gcg_status fit_log_open(fit_log *log, const fit_settings *s, const fit_data *d, gcg_err *err);
+void fit_log_head(fit_log *log, double lambda, double lambda_max, int threads);
+/* For gcg_solver_settings: user is the fit_log. */
+gcg_status fit_log_progress(const gcg_progress *progress, void *user, gcg_err *err);
+void fit_log_phase(const char *phase, void *user);
+/* After the solve: the certificate line; closes. GCG_ERR_IO when the log was lost to a write error (a closed
+ * pipe is none). */
+gcg_status fit_log_close(fit_log *log, const gcg_solver_result *result, gcg_err *err);
+void fit_log_release(fit_log *log);
+
+/* What was solved, for the outputs. */
+typedef struct {
+    const fit_settings *s;
+    const fit_data *d;
+    const gcg_solver_result *result;
+    const fit_log *log;
+    double lambda, lambda_max;
+} fit_outcome;
+
+/* Writes the model under its name, in one step. */
+gcg_status fit_write_model(const fit_outcome *o, gcg_err *err);
+/* Writes MODEL.done. */
+gcg_status fit_write_done(const fit_outcome *o, int exit_code, gcg_err *err);
+/* Removes an old MODEL.done. */
+gcg_status fit_remove_done(const fit_settings *s, gcg_err *err);
+/* The last words on stderr. */
+void fit_say_outcome(const fit_outcome *o);
+
+#endif

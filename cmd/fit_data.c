@@ -1,0 +1,121 @@
+/* Training and test data of fit: see fit.h. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "cmd/fit.h"
+#include "cmd/report.h"
+
+enum { SHOWN = 3 /* training pairs named in the warning (CLI contract) */ };
+
+/* Warns of test pairs that occur in training, of ids that never do, of an empty set. */
+static void warn_about(const fit_data *d, const fit_set *set)
+{
+    const gcg_pairs *p = &set->pairs;
+    char shown[SHOWN * 520 + 16] = "";
+    int64_t both = 0, unknown = 0;
+    for (int64_t i = 0; i < p->n; i++) {
+        unknown += p->user[i] < 0 && p->item[i] < 0;
+        if (p->user[i] < 0 || p->item[i] < 0 || gcg_csr_find(&d->ratings.x, p->user[i], p->item[i]) < 0)
+            continue;
+        if (both++ >= SHOWN) continue;
+        char name[GCG_ID_TEXT], user[256], item[256];
+        gcg_quote(user, name, (int64_t)gcg_idmap_name(d->ratings.users, p->user[i], name));
+        gcg_quote(item, name, (int64_t)gcg_idmap_name(d->ratings.items, p->item[i], name));
+        size_t length = strlen(shown);
+        snprintf(shown + length, sizeof shown - length, "%s%s,%s", length ? " " : "", user, item);
+    }
+    if (p->n == 0) report_warning("no %s ratings", set->what);
+    if (p->n > 0 && unknown == p->n)
+        report_warning("none of the %s users or items is known from training: are the ids of the same kind?",
+                       set->what);
+    if (both > 0)
+        report_warning("%" PRId64 " of %" PRId64
+                       " %s pairs occur in training (%s%s): their error says little",
+                       both, p->n, set->what, shown, both > SHOWN ? " ..." : "");
+}
+
+static gcg_status read_set(const fit_settings *s, const char *path, fit_data *d, fit_set *set, gcg_diag *diag,
+                           gcg_err *err)
+{
+    gcg_read_report report;
+    gcg_read_options options = reading_options(&s->reading);
+    if (!path) return GCG_OK;
+    set->given = 1;
+    return gcg_pairs_read(&path, 1, &options, d->ratings.users, d->ratings.items, diag, &set->pairs, &report,
+                          err);
+}
+
+/* --test-pairs: they leave the training set with their ratings. */
+static gcg_status take_pairs(const fit_settings *s, fit_data *d, gcg_diag *diag, gcg_err *err)
+{
+    gcg_read_report report;
+    gcg_pairs pairs = {0};
+    int64_t missing = 0;
+    gcg_read_options options = reading_options(&s->reading);
+    options.pairs = options.no_ratings = 1;
+    gcg_status status = gcg_pairs_read(&s->test_pairs, 1, &options, d->ratings.users, d->ratings.items, diag,
+                                       &pairs, &report, err);
+    if (!status) status = gcg_ratings_take_pairs(&d->ratings, &pairs, &d->test.pairs, &missing, err);
+    if (!status && missing > 0)
+        report_warning("%" PRId64 " of %" PRId64 " pairs of --test-pairs are not in the training data",
+                       missing, pairs.n);
+    gcg_pairs_release(&pairs);
+    return status;
+}
+
+static gcg_status split(const fit_settings *s, fit_data *d, gcg_diag *diag, gcg_err *err)
+{
+    gcg_status status = GCG_OK;
+    d->test.what = "test";
+    d->valid.what = "validation";
+    if (s->test_pairs || s->has_holdout) {
+        d->test.given = 1;
+        status = s->test_pairs ? take_pairs(s, d, diag, err)
+                               : gcg_ratings_hold_out(&d->ratings, s->holdout, s->seed, &d->test.pairs, err);
+        if (!status && d->ratings.x.nnz == 0)
+            status = gcg_fail(err, GCG_ERR_DATA, NULL, 0, 0,
+                              "no training ratings are left: every one became a test rating");
+    } else {
+        status = read_set(s, s->test, d, &d->test, diag, err);
+    }
+    if (!status) status = read_set(s, s->valid, d, &d->valid, diag, err);
+    return status;
+}
+
+gcg_status fit_read(const fit_settings *s, fit_data *d, gcg_diag *diag, gcg_err *err)
+{
+    double start = gcg_clock_now();
+    gcg_read_options options = reading_options(&s->reading);
+    gcg_status status =
+        gcg_ratings_read((const char *const *)s->train, s->train_count, &options, diag, &d->ratings, err);
+    if (!status) status = split(s, d, diag, err);
+    if (status) return status;
+    d->read_seconds = gcg_clock_now() - start;
+    if (d->test.given) warn_about(d, &d->test);
+    if (d->valid.given) warn_about(d, &d->valid);
+    d->stats = gcg_csr_value_stats(&d->ratings.x);
+    return gcg_margins_compute(&d->ratings.x, &d->margins, err);
+}
+
+gcg_status fit_center(const fit_settings *s, fit_data *d, gcg_err *err)
+{
+    /* centred values are seldom exactly floats: rounding them is a choice, made by the precision of the fit
+     */
+    int as_double =
+        s->precision == GCG_PRECISION_DOUBLE || (s->precision == GCG_PRECISION_AUTO && s->gap < 1e-5);
+    gcg_status status = gcg_center_compute(&d->ratings.x, (gcg_center_kind)s->center, &d->center, err);
+    return status ? status : gcg_center_subtract(&d->center, as_double, &d->ratings.x, err);
+}
+
+void fit_data_release(fit_data *d)
+{
+    gcg_ratings_release(&d->ratings);
+    gcg_margins_release(&d->margins);
+    gcg_center_release(&d->center);
+    gcg_pairs_release(&d->test.pairs);
+    gcg_pairs_release(&d->valid.pairs);
+}

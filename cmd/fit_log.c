@@ -1,0 +1,194 @@
+/* The log of fit, the progress line, and the scores of the iterates: see fit.h and gcg-mc-log(5). */
+#define _POSIX_C_SOURCE 200809L
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "cmd/fit.h"
+#include "cmd/report.h"
+#include "cmd/version.h"
+
+gcg_status fit_log_open(fit_log *log, const fit_settings *s, const fit_data *d, gcg_err *err)
+{
+    *log = (fit_log){.s = s, .d = d, .valid_rmse = NAN, .test_rmse = NAN};
+    log->progress_line = !s->quiet && isatty(STDERR_FILENO);
+    log->is_stdout = !s->log || strcmp(s->log, "-") == 0;
+    log->name = log->is_stdout ? "stdout" : s->log;
+    if (log->is_stdout) {
+        log->file = stdout;
+    } else if (strcmp(s->log, "none") != 0) {
+        log->file = fopen(s->log, "w");
+        if (!log->file)
+            return gcg_fail(err, GCG_ERR_IO, s->log, 0, 0, "cannot write the log: %s", strerror(errno));
+    }
+    return GCG_OK;
+}
+
+/* Writes and flushes; a log that can no longer be written is given up, the fit goes on. */
+static void put(fit_log *log, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void put(fit_log *log, const char *format, ...)
+{
+    if (!log->file) return;
+    va_list args;
+    va_start(args, format);
+    int bad = vfprintf(log->file, format, args) < 0;
+    va_end(args);
+    if (!bad && fflush(log->file) == 0) return;
+    log->lost_errno = errno;
+    log->lost = errno != EPIPE;
+    if (!log->is_stdout) fclose(log->file);
+    log->file = NULL;
+}
+
+static void put_number(fit_log *log, const char *key, double value)
+{
+    char text[32];
+    put(log, "# %s\t%s\n", key, report_number(text, value));
+}
+
+void fit_log_head(fit_log *log, double lambda, double lambda_max, int threads)
+{
+    const fit_data *d = log->d;
+    const fit_settings *s = log->s;
+    char quoted[256];
+    put(log, "# version\t%s\n", version_number);
+    for (int i = 0; i < s->train_count; i++)
+        put(log, "# train\t%s\n", gcg_quote(quoted, s->train[i], (int64_t)strlen(s->train[i])));
+    put(log, "# users\t%" PRId32 "\n# items\t%" PRId32 "\n# ratings\t%" PRId64 "\n", d->ratings.x.rows,
+        d->ratings.x.cols, d->ratings.x.nnz);
+    put_number(log, "min", d->stats.min);
+    put_number(log, "max", d->stats.max);
+    put_number(log, "mean", d->margins.mean);
+    put_number(log, "center", d->center.mu);
+    put(log, "# center_kind\t%s\n", fit_center_names[s->center]);
+    put_number(log, "lambda", lambda);
+    put_number(log, "lambda_max", lambda_max);
+    put(log, "# threads\t%d\n# valid_n\t%" PRId64 "\n# test_n\t%" PRId64 "\n", threads, d->valid.pairs.n,
+        d->test.pairs.n);
+    put_number(log, "read_s", d->read_seconds);
+    put_number(log, "gap", s->gap);
+    put(log, "# solver\t%s%s\n# precision\t%s\n# seed\t%" PRIu64 "\n", fit_solver_names[s->solver],
+        s->plain ? " plain" : "", fit_precision_names[s->precision], s->seed);
+    put(log, "iter\ttime_s\tobjective\tdual\tgap\tnuc_norm\trank\ttrain_rmse\tvalid_rmse\ttest_"
+             "rmse\tmatvecs\tpasses\n");
+}
+
+/* ---- scores ---- */
+
+static gcg_status score(const fit_log *log, const gcg_progress *p, const fit_set *set, double *rmse,
+                        gcg_err *err)
+{
+    const fit_data *d = log->d;
+    gcg_score_sums sums = {0};
+    *rmse = NAN;
+    if (!set->given) return GCG_OK;
+    gcg_scorer scorer = {.u = p->u,
+                         .v = p->v,
+                         .mu = d->center.mu,
+                         .user_bias = d->center.user_bias,
+                         .item_bias = d->center.item_bias,
+                         .user_count = d->margins.user_count,
+                         .item_count = d->margins.item_count,
+                         .user_sum = d->margins.user_sum,
+                         .item_sum = d->margins.item_sum,
+                         .mean = d->margins.mean,
+                         .shrink = GCG_SCORE_SHRINK,
+                         .low = log->s->clip.low,
+                         .high = log->s->clip.high};
+    gcg_status status =
+        gcg_score_add(&scorer, set->pairs.n, set->pairs.user, set->pairs.item, set->pairs.value, &sums, err);
+    *rmse = gcg_score_all_row(&sums).rmse;
+    return status;
+}
+
+static gcg_status take_if_best(fit_log *log, const gcg_progress *p, gcg_err *err)
+{
+    fit_best *best = &log->best;
+    if (log->s->keep != FIT_KEEP_BEST || (best->taken && !(log->valid_rmse < best->valid_rmse)))
+        return GCG_OK;
+    gcg_factors_release(&best->u);
+    gcg_factors_release(&best->v);
+    gcg_status status = gcg_factors_copy(p->u, p->u->type, &best->u, err);
+    if (!status) status = gcg_factors_copy(p->v, p->v->type, &best->v, err);
+    best->at = *p;
+    best->valid_rmse = log->valid_rmse;
+    best->test_rmse = log->test_rmse;
+    best->taken = 1;
+    return status;
+}
+
+/* ---- progress ---- */
+
+static void show_progress(const fit_log *log, const gcg_progress *p)
+{
+    if (!log->progress_line) return;
+    fprintf(stderr, "\r\033[Kiteration %" PRId64 "  gap %.2e  rank %" PRId32 "  RMSE %.5f", p->iter, p->gap,
+            p->rank, p->train_rmse);
+    if (log->d->valid.given) fprintf(stderr, "  valid %.5f", log->valid_rmse);
+    if (log->d->test.given) fprintf(stderr, "  test %.5f", log->test_rmse);
+    fprintf(stderr, "  %.1f s", p->time_s);
+    fflush(stderr);
+}
+
+gcg_status fit_log_progress(const gcg_progress *p, void *user, gcg_err *err)
+{
+    fit_log *log = user;
+    char text[8][32];
+    gcg_status status = score(log, p, &log->d->valid, &log->valid_rmse, err);
+    if (!status) status = score(log, p, &log->d->test, &log->test_rmse, err);
+    if (!status) status = take_if_best(log, p, err);
+    if (status) return status;
+    const double values[8] = {p->time_s,   p->objective,  p->dual,         p->gap,
+                              p->nuc_norm, p->train_rmse, log->valid_rmse, log->test_rmse};
+    for (int i = 0; i < 8; i++) report_number(text[i], values[i]);
+    put(log, "%" PRId64 "\t%s\t%s\t%s\t%s\t%s\t%" PRId32 "\t%s\t%s\t%s\t%" PRId64 "\t%.0f\n", p->iter,
+        text[0], text[1], text[2], text[3], text[4], p->rank, text[5], text[6], text[7], p->matvecs,
+        p->passes);
+    show_progress(log, p);
+    return GCG_OK;
+}
+
+void fit_log_phase(const char *phase, void *user)
+{
+    fit_log *log = user;
+    double now = gcg_clock_now();
+    for (int i = 0; log->phase && i < 8; i++) {
+        if (log->phases[i].name && strcmp(log->phases[i].name, log->phase) != 0) continue;
+        log->phases[i].name = log->phase;
+        log->phases[i].seconds += now - log->phase_start;
+        break;
+    }
+    log->phase = phase;
+    log->phase_start = now;
+}
+
+gcg_status fit_log_close(fit_log *log, const gcg_solver_result *result, gcg_err *err)
+{
+    const gcg_progress *p = &result->last;
+    fit_log_phase(NULL, log);
+    if (log->progress_line) fprintf(stderr, "\r\033[K");
+    if (p->rule == GCG_CERT_PROBABILITY)
+        put(log, "# certificate\tprobability %.1g\n", p->probability);
+    else
+        put(log, "# certificate\t%s\n", gcg_certificate_name(p->rule));
+    put(log, "# status\t%s\n", gcg_stop_name(result->stop));
+    if (log->file && !log->is_stdout && fclose(log->file) != 0) {
+        log->lost = 1;
+        log->lost_errno = errno;
+    }
+    log->file = NULL;
+    if (!log->lost) return GCG_OK;
+    return gcg_fail(err, GCG_ERR_IO, log->name, 0, 0, "the log was lost: %s", strerror(log->lost_errno));
+}
+
+void fit_log_release(fit_log *log)
+{
+    if (log->file && !log->is_stdout) fclose(log->file);
+    log->file = NULL;
+    gcg_factors_release(&log->best.u);
+    gcg_factors_release(&log->best.v);
+}

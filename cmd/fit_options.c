@@ -1,0 +1,250 @@
+/* The options of fit and what must hold between them: see fit.h. */
+#include <math.h>
+#include <string.h>
+
+#include "cmd/fit.h"
+#include "cmd/options.h"
+#include "cmd/report.h"
+#include "cmd/threads.h"
+#include "io/output.h"
+
+/* In the order of gcg_precision and gcg_center_kind. */
+const char *const fit_precision_names[] = {"auto", "float", "double", NULL};
+const char *const fit_center_names[] = {"none", "global", "user", "item", "both", NULL};
+const char *const fit_keep_names[] = {"last", "best", NULL};
+const char *const fit_solver_names[] = {"gcg", NULL};
+
+#define FIELD(name) .offset = offsetof(fit_settings, name)
+#define SEEN(name) .seen_offset = offsetof(fit_settings, name)
+
+static const opt_entry table[] = {
+    {.name = "lambda",
+     .kind = OPT_REAL,
+     FIELD(lambda),
+     SEEN(has_lambda),
+     .argument = "L",
+     .min = 0,
+     .max = INFINITY,
+     .help = "weight of the trace norm, > 0 (0 only with --rank)"},
+    {.name = "lambda-ratio",
+     .kind = OPT_REAL,
+     FIELD(lambda_ratio),
+     SEEN(has_ratio),
+     .argument = "R",
+     .min = 0,
+     .open_min = 1,
+     .max = 1,
+     .help = "lambda as a fraction of lambda_max, 0 < R <= 1"},
+    {.name = "output",
+     .letter = 'o',
+     .kind = OPT_TEXT,
+     FIELD(output),
+     .argument = "MODEL",
+     .help = "write the model here"},
+    {.name = "gap",
+     .kind = OPT_REAL,
+     FIELD(gap),
+     .argument = "T",
+     .min = 0,
+     .open_min = 1,
+     .max = 1,
+     .help = "stop at this certified relative gap (1e-3)"},
+    {.name = "max-iter",
+     .kind = OPT_COUNT,
+     FIELD(max_iter),
+     .argument = "N",
+     .min = 1,
+     .max = 9e18,
+     .help = "stop after N outer iterations (500)"},
+    {.name = "max-time",
+     .kind = OPT_REAL,
+     FIELD(max_time),
+     .argument = "S",
+     .min = 0,
+     .open_min = 1,
+     .max = INFINITY,
+     .help = "stop after S seconds of solving (no limit)"},
+    {.name = "rank",
+     .kind = OPT_COUNT,
+     FIELD(rank),
+     SEEN(has_rank),
+     .argument = "K",
+     .min = 1,
+     .max = 9e18,
+     .help = "upper limit of the rank (none)"},
+    {.name = "precision",
+     .kind = OPT_CHOICE,
+     FIELD(precision),
+     .argument = "auto|float|double",
+     .choices = fit_precision_names,
+     .help = "storage of the factors (auto); sums are always double"},
+    {.name = "center",
+     .kind = OPT_CHOICE,
+     FIELD(center),
+     .argument = "KIND",
+     .choices = fit_center_names,
+     .help = "subtract means before: none (default), global, user, item, both"},
+    {.name = "valid",
+     .kind = OPT_TEXT,
+     FIELD(valid),
+     .argument = "FILE",
+     .help = "validation ratings, logged"},
+    {.name = "test", .kind = OPT_TEXT, FIELD(test), .argument = "FILE", .help = "test ratings, logged"},
+    {.name = "holdout",
+     .kind = OPT_REAL,
+     FIELD(holdout),
+     SEEN(has_holdout),
+     .argument = "F",
+     .min = 0,
+     .open_min = 1,
+     .max = 0.99,
+     .help = "draw this fraction of TRAIN as test set"},
+    {.name = "test-pairs",
+     .kind = OPT_TEXT,
+     FIELD(test_pairs),
+     .argument = "FILE",
+     .help = "pairs that leave TRAIN and become the test set (Netflix probe)"},
+    {.name = "keep",
+     .kind = OPT_CHOICE,
+     FIELD(keep),
+     .argument = "last|best",
+     .choices = fit_keep_names,
+     .help = "which iterate to write; best = smallest validation RMSE"},
+    {.name = "seed",
+     .kind = OPT_UINT64,
+     FIELD(seed),
+     .argument = "N",
+     .help = "of hold-out and random starts (1)"},
+    {.name = "threads",
+     .kind = OPT_CUSTOM,
+     FIELD(threads),
+     .argument = "N|auto",
+     .parse = threads_parse,
+     .help = "threads (auto = the processors allowed)"},
+    {.name = "max-memory",
+     .kind = OPT_SIZE,
+     FIELD(max_memory),
+     SEEN(has_memory),
+     .argument = "SIZE",
+     .help = "refuse to start when the estimate is above it; K, M, G"},
+    {.name = "dry-run", .kind = OPT_FLAG, FIELD(dry_run), .help = "read, print the memory estimate, stop"},
+    {.name = "log",
+     .kind = OPT_TEXT,
+     FIELD(log),
+     .argument = "FILE|-|none",
+     .help = "where the log goes (standard output)"},
+    {.name = "solver",
+     .kind = OPT_CHOICE,
+     FIELD(solver),
+     .argument = "NAME",
+     .choices = fit_solver_names,
+     .help = "gcg: generalized conditional gradient"},
+    {.name = "atoms",
+     .kind = OPT_COUNT,
+     FIELD(atoms),
+     .argument = "N",
+     .min = 1,
+     .max = 1024,
+     .help = "atoms per outer iteration (automatic)"},
+    {.name = "plain",
+     .kind = OPT_FLAG,
+     FIELD(plain),
+     .help = "the paper's Algorithm 3 to the letter (one atom)"},
+    {.name = "certify",
+     .kind = OPT_FLAG,
+     FIELD(certify),
+     .help = "prove the bound by Cholesky up to 8000 rows or columns"},
+    {.name = "clip",
+     .kind = OPT_CUSTOM,
+     FIELD(clip),
+     .argument = "LO,HI",
+     .parse = scoring_parse_clip,
+     .help = "cut predictions in valid and test RMSE to this range"},
+    READING_LAYOUT(fit_settings, reading),
+    READING_VALUES(fit_settings, reading),
+    READING_DUPLICATES(fit_settings, reading),
+    {.name = "quiet", .kind = OPT_FLAG, FIELD(quiet), .help = "only warnings and errors on stderr"},
+    {.name = "verbose",
+     .kind = OPT_FLAG,
+     FIELD(verbose),
+     .help = "memory plan, phases and their times on stderr"},
+};
+
+static const char summary[] = "Minimises 1/2 sum over ratings of (W_ij - X_ij)^2 + lambda * (trace norm of "
+                              "W) to a certified gap, writes\n"
+                              "MODEL and MODEL.done, and a log to standard output. TRAIN: rating files, a "
+                              "folder of Netflix files, or -.";
+
+static int check_lambda(const fit_settings *s)
+{
+    if (s->has_lambda && s->has_ratio) return report_usage("--lambda and --lambda-ratio: give one of them");
+    if (!s->has_lambda && !s->has_ratio)
+        return report_usage(
+            "no lambda: give --lambda L (> 0), or --lambda-ratio R (a fraction of lambda_max)");
+    if (s->has_lambda && s->lambda == 0 && !s->has_rank)
+        return report_usage("--lambda 0: without a penalty the rank must be limited; add --rank K");
+    return 0;
+}
+
+/* Standard input can be read once. */
+static int check_stdin(const fit_settings *s)
+{
+    const char *const others[] = {s->valid, s->test, s->test_pairs};
+    int n = 0;
+    for (int i = 0; i < s->train_count; i++) n += strcmp(s->train[i], "-") == 0;
+    for (int i = 0; i < 3; i++) n += others[i] && strcmp(others[i], "-") == 0;
+    return n > 1 ? report_usage("standard input (-) can be read only once") : 0;
+}
+
+static int check_clash(const char *option, const char *output, const char *input)
+{
+    if (!output || !input || !strcmp(input, "-") || !gcg_output_same_file(output, input)) return 0;
+    return report_usage("%s %s is also an input: it would be overwritten", option, output);
+}
+
+/* No output may name an input. */
+static int check_outputs(const fit_settings *s)
+{
+    const char *log = s->log && strcmp(s->log, "-") && strcmp(s->log, "none") ? s->log : NULL;
+    const char *const others[] = {s->valid, s->test, s->test_pairs};
+    int code = 0;
+    for (int i = 0; i < s->train_count && !code; i++) {
+        code = check_clash("-o", s->output, s->train[i]);
+        if (!code) code = check_clash("--log", log, s->train[i]);
+    }
+    for (int i = 0; i < 3 && !code; i++) {
+        code = check_clash("-o", s->output, others[i]);
+        if (!code) code = check_clash("--log", log, others[i]);
+    }
+    if (!code && log && s->output && (strcmp(log, s->output) == 0 || gcg_output_same_file(log, s->output)))
+        code = report_usage("--log and -o name the same file");
+    return code;
+}
+
+static int check_rest(const fit_settings *s)
+{
+    if ((s->test != NULL) + (s->test_pairs != NULL) + s->has_holdout > 1)
+        return report_usage("--test, --test-pairs and --holdout: give one of them");
+    if (s->keep == FIT_KEEP_BEST && !s->valid)
+        return report_usage("--keep best needs --valid FILE to choose by");
+    if (s->plain && s->atoms > 1)
+        return report_usage("--plain adds one atom per iteration: leave --atoms out");
+    if (s->quiet && s->verbose) return report_usage("--quiet and --verbose: give one of them");
+    return 0;
+}
+
+int fit_parse(int argc, char **argv, fit_settings *s)
+{
+    *s = (fit_settings){
+        .gap = 1e-3, .max_iter = 500, .max_time = INFINITY, .seed = 1, .clip = SCORING_NO_CLIP};
+    int code = opt_parse(argc, argv, "fit --lambda L -o MODEL [options] TRAIN...", summary, table,
+                         sizeof table / sizeof *table, s, &s->train, &s->train_count);
+    if (!code) code = check_lambda(s);
+    if (!code && s->train_count == 0)
+        code = report_usage("no TRAIN: name rating files, a folder, or - for standard input");
+    if (!code && !s->output && !s->dry_run) code = report_usage("no -o MODEL: where should the model go?");
+    if (!code) code = check_stdin(s);
+    if (!code) code = check_rest(s);
+    if (!code) code = check_outputs(s);
+    return code;
+}

@@ -1,0 +1,195 @@
+/* What fit leaves behind: the model, MODEL.done, the last words. See fit.h. */
+#define _POSIX_C_SOURCE 200809L
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "cmd/fit.h"
+#include "cmd/report.h"
+#include "cmd/version.h"
+#include "io/json.h"
+#include "io/model_io.h"
+#include "io/output.h"
+
+/* The iterate that is written. */
+static const gcg_progress *written(const fit_outcome *o)
+{
+    return o->log->best.taken ? &o->log->best.at : &o->result->last;
+}
+
+static double written_rmse(const fit_outcome *o, int valid)
+{
+    const fit_log *log = o->log;
+    if (log->best.taken) return valid ? log->best.valid_rmse : log->best.test_rmse;
+    return valid ? log->valid_rmse : log->test_rmse;
+}
+
+static void put_result(gcg_json *j, const fit_outcome *o)
+{
+    const gcg_progress *p = written(o);
+    gcg_json_string(j, "status", gcg_stop_name(o->result->stop));
+    gcg_json_number(j, "objective", p->objective);
+    gcg_json_number(j, "dual", p->dual);
+    gcg_json_number(j, "gap", p->gap);
+    gcg_json_string(j, "certificate", gcg_certificate_name(p->rule));
+    gcg_json_number(j, "false_bound_probability", p->probability);
+    gcg_json_number(j, "nuc_norm", p->nuc_norm);
+    gcg_json_integer(j, "rank", p->rank);
+    gcg_json_integer(j, "iterations", p->iter);
+    gcg_json_number(j, "train_rmse", p->train_rmse);
+    gcg_json_number(j, "valid_rmse", written_rmse(o, 1));
+    gcg_json_number(j, "test_rmse", written_rmse(o, 0));
+}
+
+/* The description of the fit in model.json: nothing in it may differ between two runs on the same data. */
+static gcg_status describe(const fit_outcome *o, char **text, gcg_err *err)
+{
+    const fit_settings *s = o->s;
+    const gcg_csr *x = &o->d->ratings.x;
+    gcg_json j;
+    gcg_json_init(&j);
+    gcg_json_open(&j, NULL, '{');
+    gcg_json_string(&j, "program", "gcg-mc");
+    gcg_json_string(&j, "version", version_number);
+    gcg_json_string(&j, "solver", fit_solver_names[s->solver]);
+    gcg_json_boolean(&j, "plain", s->plain);
+    gcg_json_integer(&j, "atoms", s->atoms);
+    gcg_json_number(&j, "lambda", o->lambda);
+    gcg_json_number(&j, "lambda_max", o->lambda_max);
+    gcg_json_number(&j, "wanted_gap", s->gap);
+    gcg_json_integer(&j, "rank_limit", s->rank);
+    gcg_json_string(&j, "precision", fit_precision_names[s->precision]);
+    gcg_json_string(&j, "center", fit_center_names[s->center]);
+    gcg_json_string(&j, "keep", fit_keep_names[s->keep]);
+    gcg_json_number(&j, "holdout", s->holdout);
+    gcg_json_unsigned(&j, "seed", s->seed);
+    gcg_json_integer(&j, "users", x->rows);
+    gcg_json_integer(&j, "items", x->cols);
+    gcg_json_integer(&j, "ratings", x->nnz);
+    put_result(&j, o);
+    gcg_json_close(&j, '}');
+    return gcg_json_finish(&j, text, err);
+}
+
+/* Singular values = squared column norms of the balanced factors. */
+static gcg_status singular_values(const gcg_factors *u, double **out, gcg_err *err)
+{
+    double *s = gcg_mem_zalloc_array(u->k, sizeof *s);
+    if (!s) return gcg_fail_memory(err, "model");
+    for (int32_t i = 0; i < u->rows; i++)
+        for (int32_t q = 0; q < u->k; q++) s[q] += gcg_factors_get(u, i, q) * gcg_factors_get(u, i, q);
+    *out = s;
+    return GCG_OK;
+}
+
+gcg_status fit_write_model(const fit_outcome *o, gcg_err *err)
+{
+    const fit_data *d = o->d;
+    int best = o->log->best.taken;
+    double *s = NULL;
+    gcg_model m = {.u = best ? o->log->best.u : o->result->u,
+                   .v = best ? o->log->best.v : o->result->v,
+                   .users = d->ratings.users,
+                   .items = d->ratings.items,
+                   .mean = d->margins.mean,
+                   .user_count = d->margins.user_count,
+                   .item_count = d->margins.item_count,
+                   .user_sum = d->margins.user_sum,
+                   .item_sum = d->margins.item_sum,
+                   .center = d->center.kind,
+                   .mu = d->center.mu,
+                   .user_bias = d->center.user_bias,
+                   .item_bias = d->center.item_bias};
+    gcg_status status = best ? singular_values(&m.u, &s, err) : GCG_OK;
+    m.singular_values = best ? s : o->result->singular_values;
+    if (!status) status = describe(o, &m.options_json, err);
+    if (!status) status = gcg_model_write(o->s->output, &m, err);
+    gcg_mem_free(m.options_json);
+    gcg_mem_free(s);
+    return status;
+}
+
+/* MODEL.done; gcg_mem_free it. */
+static char *done_name(const fit_settings *s)
+{
+    static const char suffix[] = ".done";
+    size_t length = strlen(s->output);
+    char *name = gcg_mem_alloc_array((int64_t)(length + sizeof suffix), 1);
+    if (!name) return NULL;
+    memcpy(name, s->output, length);
+    memcpy(name + length, suffix, sizeof suffix);
+    return name;
+}
+
+gcg_status fit_remove_done(const fit_settings *s, gcg_err *err)
+{
+    char *name = done_name(s);
+    if (!name) return gcg_fail_memory(err, "file name");
+    gcg_status status = gcg_output_test(name, err);
+    if (!status && unlink(name) != 0 && errno != ENOENT)
+        status = gcg_fail(err, GCG_ERR_IO, name, 0, 0, "cannot remove the old file: %s", strerror(errno));
+    gcg_mem_free(name);
+    return status;
+}
+
+gcg_status fit_write_done(const fit_outcome *o, int exit_code, gcg_err *err)
+{
+    char *name = done_name(o->s), *text = NULL;
+    gcg_output out = {0};
+    gcg_json j;
+    gcg_json_init(&j);
+    gcg_json_open(&j, NULL, '{');
+    gcg_json_integer(&j, "exit", exit_code);
+    put_result(&j, o);
+    gcg_json_number(&j, "seconds", o->result->last.time_s);
+    gcg_json_close(&j, '}');
+    gcg_status status = gcg_json_finish(&j, &text, err);
+    if (!status && !name) status = gcg_fail_memory(err, "file name");
+    if (!status) status = gcg_output_open(&out, name, err);
+    if (!status && (fputs(text, out.file) < 0 || fputc('\n', out.file) < 0))
+        status = gcg_fail(err, GCG_ERR_IO, name, 0, 0, "cannot write: %s", strerror(errno));
+    if (!status)
+        status = gcg_output_commit(&out, err);
+    else
+        gcg_output_abort(&out);
+    gcg_mem_free(text);
+    gcg_mem_free(name);
+    return status;
+}
+
+/* How sure the bound is, in words. */
+static void rule_in_words(const gcg_progress *p, char text[80])
+{
+    static const char *const words[] = {
+        [GCG_CERT_NONE] = "no bound",
+        [GCG_CERT_ESTIMATE] = "an estimate, not a bound",
+        [GCG_CERT_CHOLESKY] = "proved by Cholesky",
+    };
+    if (p->rule == GCG_CERT_PROBABILITY)
+        snprintf(text, 80, "a bound but for probability %.1g", p->probability);
+    else
+        snprintf(text, 80, "%s", words[p->rule]);
+}
+
+void fit_say_outcome(const fit_outcome *o)
+{
+    const gcg_progress *p = &o->result->last;
+    char rule[80];
+    rule_in_words(p, rule);
+    report_note("%s after %" PRId64 " iterations, %.2f s: objective %.10g, gap %.2e (%s), rank %" PRId32
+                ", train RMSE %.6g",
+                gcg_stop_name(o->result->stop), p->iter, p->time_s, p->objective, p->gap, rule, p->rank,
+                p->train_rmse);
+    if (o->d->valid.given) report_note("validation RMSE %.6g", written_rmse(o, 1));
+    if (o->d->test.given) report_note("test RMSE %.6g", written_rmse(o, 0));
+    if (o->log->best.taken)
+        report_note("the model is that of iteration %" PRId64 ", best by validation RMSE",
+                    o->log->best.at.iter);
+    if (!o->s->verbose) return;
+    for (int i = 0; i < 8 && o->log->phases[i].name; i++)
+        report_note("time in %s: %.2f s", o->log->phases[i].name, o->log->phases[i].seconds);
+}

@@ -1,0 +1,101 @@
+/* gcg-mc: the program. Picks the subcommand; each has a file cmd_<name>.c of its own. */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/blas.h"
+#include "base/status.h"
+#include "cmd/options.h"
+#include "cmd/report.h"
+#include "cmd/version.h"
+
+static const struct {
+    const char *name, *summary;
+    int (*run)(int argc, char **argv);
+} commands[] = {
+    {"fit", "solve a matrix completion problem, write a model", cmd_fit},
+    {"predict", "predict ratings for pairs of user and item", cmd_predict},
+    {"eval", "error of a model on test ratings", cmd_eval},
+};
+enum { COMMANDS = sizeof commands / sizeof commands[0] };
+
+/* Threads that wait must sleep, not spin: on a machine with other work a spinning thread keeps the one it
+ * waits for from its processor (measured: 0.7 s became 7 s with one busy neighbour). libgomp reads its
+ * environment when it is loaded, before main(); the user's own setting wins. */
+#if defined(_OPENMP) && defined(__ELF__)
+static void wait_by_sleeping(int argc, char **argv, char **environment)
+{
+    (void)argc;
+    (void)argv;
+    (void)environment;
+    if (!getenv("GOMP_SPINCOUNT")) setenv("OMP_WAIT_POLICY", "passive", 0);
+}
+__attribute__((section(".preinit_array"),
+               used)) static void (*const before_libraries)(int, char **, char **) = wait_by_sleeping;
+#endif
+
+/* A standard stream that was closed must not become the next file that is opened: reading it or writing to it
+ * fails instead. */
+static void keep_standard_streams(void)
+{
+    for (int fd = 0; fd <= 2; fd++)
+        if (fcntl(fd, F_GETFD) == -1 && open("/dev/null", fd == 0   ? O_WRONLY
+                                                          : fd == 1 ? O_RDONLY
+                                                                    : O_WRONLY) != fd)
+            return;
+}
+
+static void print_usage(FILE *out)
+{
+    fprintf(out, "usage: gcg-mc SUBCOMMAND [options] [files]\n       gcg-mc --version\n\n");
+    for (int i = 0; i < COMMANDS; i++) fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].summary);
+    fprintf(out, "\ngcg-mc SUBCOMMAND --help lists its options; man gcg-mc-SUBCOMMAND explains them.\n");
+}
+
+static int unknown_command(const char *word)
+{
+    char quoted[256], list[128] = "";
+    const char *nearest = NULL;
+    int best = 3;
+    for (int i = 0; i < COMMANDS; i++) {
+        int distance = opt_distance(word, commands[i].name);
+        if (distance < best) {
+            best = distance;
+            nearest = commands[i].name;
+        }
+        strcat(list, i ? ", " : "");
+        strcat(list, commands[i].name);
+    }
+    gcg_quote(quoted, word, (int64_t)strlen(word));
+    if (nearest)
+        return report_usage("unknown subcommand %s; did you mean %s? There are %s", quoted, nearest, list);
+    return report_usage("unknown subcommand %s; there are %s", quoted, list);
+}
+
+int main(int argc, char **argv)
+{
+    keep_standard_streams();
+    signal(SIGPIPE, SIG_IGN); /* a closed pipe is a write error, which each subcommand handles */
+    gcg_blas_init();
+    if (argc < 2) {
+        print_usage(stderr);
+        return GCG_ERR_USAGE;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0) {
+        print_usage(stdout);
+        return report_close_stdout();
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        version_print();
+        return report_close_stdout();
+    }
+    for (int i = 0; i < COMMANDS; i++)
+        if (strcmp(argv[1], commands[i].name) == 0) return commands[i].run(argc - 1, argv + 1);
+    if (argv[1][0] == '-')
+        return report_usage("the subcommand comes first, then its options: gcg-mc fit --lambda 5 ...");
+    return unknown_command(argv[1]);
+}
