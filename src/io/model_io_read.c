@@ -157,6 +157,28 @@ static gcg_status read_vector(reader *r, const char *member, const char *type, i
     return status;
 }
 
+/* Fills f, whose rows are padded in memory and not in the file, many rows at a time. */
+static gcg_status read_row_blocks(reader *r, gcg_factors *f)
+{
+    enum { BLOCK = 1 << 20 /* bytes; libzip seeks before each read */ };
+    size_t length = (size_t)f->k * f->type, step = (size_t)f->stride * f->type;
+    int32_t rows = length < BLOCK ? (int32_t)(BLOCK / length) : 1;
+    gcg_status status = GCG_OK;
+    char *block = gcg_mem_alloc_array((int64_t)length, (size_t)rows);
+    if (!block) return out_of_memory(r);
+    for (int32_t first = 0; first < f->rows && !status; first += rows) {
+        if (rows > f->rows - first) rows = f->rows - first;
+        status = member_read(r, block, length * (size_t)rows);
+        for (int32_t i = 0; i < rows && !status; i++)
+            memcpy((char *)f->data + (size_t)(first + i) * step, block + (size_t)i * length, length);
+    }
+    gcg_mem_free(block);
+    for (int32_t i = 0; i < f->rows && !status; i++)
+        for (int32_t q = 0; q < f->k && !status; q++)
+            if (!isfinite(gcg_factors_get(f, i, q))) status = damaged(r, "a number is not finite");
+    return status;
+}
+
 static gcg_status read_rows(reader *r, gcg_factors *f)
 {
     gcg_npy npy;
@@ -167,12 +189,7 @@ static gcg_status read_rows(reader *r, gcg_factors *f)
         return damaged(r, "its shape is not that of a factor");
     gcg_dtype type = npy.type[2] == '4' ? GCG_FLOAT : GCG_DOUBLE;
     status = gcg_factors_init(f, (int32_t)npy.shape[0], (int32_t)npy.shape[1], type, r->err);
-    for (int32_t i = 0; i < f->rows && f->k > 0 && !status; i++) {
-        status =
-            member_read(r, (char *)f->data + (size_t)i * (size_t)f->stride * type, (uint64_t)f->k * type);
-        for (int32_t q = 0; q < f->k && !status; q++)
-            if (!isfinite(gcg_factors_get(f, i, q))) status = damaged(r, "a number is not finite");
-    }
+    if (!status && f->k > 0) status = read_row_blocks(r, f);
     return status ? status : member_end(r);
 }
 

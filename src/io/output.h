@@ -13,7 +13,8 @@
  * target. */
 typedef struct {
     char *path, *target, *temporary;
-    FILE *file; /* open for writing between open and commit */
+    FILE *file;   /* open for writing between open and commit */
+    char *buffer; /* of file */
 } gcg_output;
 
 /* Creates the temporary file (mode 0666 & ~umask). GCG_ERR_IO when path names a folder, a device, a dangling
