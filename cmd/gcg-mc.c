@@ -20,6 +20,7 @@ static const struct {
     {"fit", "solve a matrix completion problem, write a model", cmd_fit},
     {"predict", "predict ratings for pairs of user and item", cmd_predict},
     {"eval", "error of a model on test ratings", cmd_eval},
+    {"check", "read rating files and say what is in them", cmd_check},
 };
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
 
