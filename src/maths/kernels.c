@@ -195,12 +195,13 @@ static gcg_pass_rows row_block(const gcg_pass *pass, const int32_t *start, int64
     return (gcg_pass_rows){start[block], start[block + 1], pass->x->row_ptr, pass->x->col};
 }
 
-/* Sets the panel that starts at column; 0 when there is none. */
-static int set_panel(call *c, int32_t column, int32_t stride)
+/* Sets the panel that starts at column, for factors of k columns; 0 when there is none. Rows reach to k rounded up to
+ * GCG_FACTORS_PAD at least, whatever their stride. */
+static int set_panel(call *c, int32_t column, int32_t k)
 {
-    if (column >= stride) return 0;
+    if (column >= k) return 0;
     c->column = column;
-    c->half = stride - column < c->table->panel;
+    c->half = k - column <= c->table->panel / 2 && c->table->panel > GCG_FACTORS_PAD;
     c->width = c->half ? c->table->panel / 2 : c->table->panel;
     return 1;
 }
@@ -281,7 +282,7 @@ void gcg_pass_dots(gcg_pass *pass, const gcg_factors *u, const gcg_factors *v, v
     c.v = v;
     c.r = out;
     if (u->k == 0) memset(out, 0, (size_t)pass->x->nnz * c.size);
-    for (int32_t column = 0; set_panel(&c, column, u->stride); column += c.table->panel) {
+    for (int32_t column = 0; set_panel(&c, column, u->k); column += c.table->panel) {
         pack_panel(&c);
         gcg_par_blocks(pass->row_blocks, dots_task, &c);
     }
@@ -346,7 +347,7 @@ void gcg_pass_line(gcg_pass *pass, const gcg_factors *u, const gcg_factors *v, c
         memset(b, 0, (size_t)pass->x->nnz * c.size);
         memset(c_out, 0, (size_t)pass->x->nnz * c.size);
     }
-    for (int32_t column = 0; set_panel(&c, column, u->stride); column += c.table->panel) {
+    for (int32_t column = 0; set_panel(&c, column, u->k); column += c.table->panel) {
         pack_panel(&c);
         gcg_par_blocks(pass->row_blocks, line_task, &c);
     }
@@ -397,7 +398,7 @@ static void spread_task(int64_t block, void *ctx)
 
 static void spread_panels(call *c)
 {
-    for (int32_t column = 0; set_panel(c, column, c->u->stride); column += c->table->panel) {
+    for (int32_t column = 0; set_panel(c, column, c->u->k); column += c->table->panel) {
         pack_panel(c);
         gcg_par_blocks(c->pass->scatter_blocks, spread_task, c);
         gcg_par_blocks(strips(c->gv->rows), collect_task, c);
@@ -468,7 +469,7 @@ void gcg_pass_times(gcg_pass *pass, const void *r, const gcg_factors *z, gcg_fac
     c.r_in = r;
     c.v = z;
     c.gu = y;
-    for (int32_t column = 0; set_panel(&c, column, z->stride); column += c.table->panel) {
+    for (int32_t column = 0; set_panel(&c, column, z->k); column += c.table->panel) {
         pack_panel(&c);
         gcg_par_blocks(pass->row_blocks, times_task, &c);
     }
@@ -491,7 +492,7 @@ void gcg_pass_times_t(gcg_pass *pass, const void *r, const gcg_factors *y, gcg_f
     c.gv = z;
     c.a = 0;
     c.s = 1;
-    for (int32_t column = 0; set_panel(&c, column, y->stride); column += c.table->panel) {
+    for (int32_t column = 0; set_panel(&c, column, y->k); column += c.table->panel) {
         gcg_par_blocks(pass->scatter_blocks, times_t_task, &c);
         gcg_par_blocks(strips(z->rows), collect_task, &c);
     }
