@@ -179,23 +179,24 @@ void gcg_tall_cut(gcg_factors *x, int32_t k)
 }
 
 /* One round: X <- X A L^(-1/2) with X'X = A L A'. */
-static gcg_status orthonormalise_once(gcg_factors *x, double *g, double *basis, double *values, gcg_err *err)
+static gcg_status orthonormalise_once(gcg_factors *x, double scale, double *g, double *basis, double *values,
+                                      gcg_err *err)
 {
     int32_t k = x->k, kept = 0;
     gcg_status status = gcg_tall_gram(x, x, 1, g, err);
     if (!status) status = gcg_blas_eigen(k, g, values, err);
     if (status) return status;
-    double floor =
-        values[k - 1] * (x->type == GCG_FLOAT ? 1e-10 : 1e-24); /* squares of the relative rounding */
+    /* squares of the relative rounding of a projection, with room */
+    double floor = fmax(values[k - 1], scale) * (x->type == GCG_FLOAT ? 1e-10 : 1e-24);
     for (int32_t q = k - 1; q >= 0 && values[q] > floor; q--) kept++;
     if (kept == 0) {
         gcg_tall_cut(x, 0);
         return GCG_OK;
     }
     for (int32_t c = 0; c < kept; c++) { /* largest first */
-        double scale = 1 / sqrt(values[k - 1 - c]);
+        double inverse = 1 / sqrt(values[k - 1 - c]);
         for (int32_t q = 0; q < k; q++)
-            basis[(int64_t)q * kept + c] = g[(int64_t)(k - 1 - c) * k + q] * scale;
+            basis[(int64_t)q * kept + c] = g[(int64_t)(k - 1 - c) * k + q] * inverse;
     }
     gcg_factors out = *x; /* the same rows, fewer columns */
     out.k = kept;
@@ -204,14 +205,25 @@ static gcg_status orthonormalise_once(gcg_factors *x, double *g, double *basis, 
     return status;
 }
 
-gcg_status gcg_tall_orthonormalise(gcg_factors *x, gcg_err *err)
+gcg_status gcg_tall_square_norm(const gcg_factors *x, double *norm, gcg_err *err)
+{
+    int64_t k = x->k;
+    double *g = gcg_mem_alloc_array(k * k, sizeof *g);
+    gcg_status status = g ? gcg_tall_gram(x, x, 0, g, err) : gcg_fail_memory(err, "norm");
+    *norm = 0;
+    for (int64_t q = 0; !status && q < k; q++) *norm += g[q * k + q];
+    gcg_mem_free(g);
+    return status;
+}
+
+gcg_status gcg_tall_orthonormalise(gcg_factors *x, double scale, gcg_err *err)
 {
     int64_t k = x->k;
     double *g = gcg_mem_alloc_array(k * k, sizeof *g), *basis = gcg_mem_alloc_array(k * k, sizeof *basis),
            *values = gcg_mem_alloc_array(k, sizeof *values);
     gcg_status status = g && basis && values ? GCG_OK : gcg_fail_memory(err, "orthonormal basis");
     for (int round = 0; round < 2 && !status && x->k > 0; round++)
-        status = orthonormalise_once(x, g, basis, values, err);
+        status = orthonormalise_once(x, round == 0 ? scale : 0, g, basis, values, err);
     gcg_mem_free(g);
     gcg_mem_free(basis);
     gcg_mem_free(values);

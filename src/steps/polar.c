@@ -333,9 +333,11 @@ static void fill_start(gcg_factors *z, const gcg_factors *start, gcg_rng *rng)
 static gcg_status extend(krylov *k, int32_t t, gcg_err *err)
 {
     gcg_factors *z = &k->z[t];
-    gcg_status status = gcg_tall_project(k->v, k->inverse_s, z, err);
+    double scale;
+    gcg_status status = gcg_tall_square_norm(z, &scale, err);
+    if (!status) status = gcg_tall_project(k->v, k->inverse_s, z, err);
     for (int32_t s = 0; s < t && !status; s++) status = gcg_tall_project(&k->z[s], NULL, z, err);
-    if (!status) status = gcg_tall_orthonormalise(z, err);
+    if (!status) status = gcg_tall_orthonormalise(z, scale, err);
     if (status || z->k == 0) return status;
     status = gcg_factors_init(&k->y[t], k->r->rows, z->k, z->type, err);
     if (status) return status;
