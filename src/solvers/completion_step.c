@@ -75,53 +75,38 @@ static gcg_status extend_by_line4(completion *m, const gcg_two_dim_step *step, i
     return status;
 }
 
-/* Step 6 of SOLVER.md: the first `count` atoms, appended as sqrt(t (sigma_i - lambda)) u_i and v_i. */
-static gcg_status append_atoms(completion *m, int32_t count, gcg_err *err)
+/* Step 6 of SOLVER.md: the first `count` atoms as D = sum (sigma_i - lambda) u_i v_i', appended with the
+ * weight t >= 0 that minimises 1/2 ||R - t P(D)||^2 + lambda (rho + t sum (sigma_i - lambda)), R the residual
+ * at the point as it is now (after the proximal step): t = (<R, P(D)> - lambda sum (sigma_i - lambda)) /
+ * ||P(D)||^2. F does not rise. */
+static gcg_status append_atoms(completion *m, int32_t count, int32_t *added, gcg_err *err)
 {
+    *added = 0;
     if (count == 0) return GCG_OK;
     gcg_factors u = {0}, v = {0};
-    double *scale = gcg_mem_alloc_array(count, sizeof *scale), gain = 0;
+    double *scale = gcg_mem_alloc_array(count, sizeof *scale), weight = 0;
     gcg_status status = scale ? GCG_OK : gcg_fail_memory(err, "atoms");
     for (int32_t q = 0; q < count && !status; q++) {
         double excess = m->atoms.sigma[q] - m->lambda;
         scale[q] = sqrt(excess);
-        gain += excess * excess;
+        weight += excess;
     }
     if (!status) status = scaled_columns(&m->atoms.u, scale, count, &u, err);
     if (!status) status = scaled_columns(&m->atoms.v, scale, count, &v, err);
-    if (!status) { /* t = sum (sigma_i - lambda)^2 / ||P(D)||^2 */
+    if (!status) {
         gcg_pass_dots(m->pass, &u, &v, m->b);
-        double d_d = gcg_pass_inner(m->pass, m->type, m->b, m->b), t = d_d > 0 ? gain / d_d : 1;
+        double d_d = gcg_pass_inner(m->pass, m->type, m->b, m->b);
+        double slope = gcg_pass_inner(m->pass, m->type, m->b, m->r) - m->lambda * weight;
+        double t = slope > 0 && d_d > 0 ? slope / d_d : 0;
         gcg_vector_ops ops = gcg_kernels_vector_ops(m->type);
         ops.scale((int64_t)u.rows * u.stride, sqrt(t), u.data, u.data);
         ops.scale((int64_t)v.rows * v.stride, sqrt(t), v.data, v.data);
-        status = append(m, &u, &v, err);
+        if (t > 0) status = append(m, &u, &v, err); /* with t = 0 the columns would be a saddle */
+        if (!status && t > 0) *added = count;
     }
     gcg_factors_release(&u);
     gcg_factors_release(&v);
     gcg_mem_free(scale);
-    return status;
-}
-
-/* Shrinks the appended columns until F is no higher than before: t was computed with R from before the
- * proximal step. */
-static gcg_status settle_atoms(completion *m, int32_t first, double before, gcg_point_value *value,
-                               gcg_err *err)
-{
-    enum { HALVINGS = 30 };
-    const double rounding = m->type == GCG_FLOAT ? 1e-7 : 1e-14;
-    gcg_status status = mc_value(m, value, err);
-    for (int i = 0; i < HALVINGS && !status && m->u.k > first && value->objective > before * (1 + rounding);
-         i++) {
-        const double root_half = 0.70710678118654752;
-        for (int side = 0; side < 2; side++) {
-            gcg_factors *f = side ? &m->v : &m->u;
-            for (int32_t x = 0; x < f->rows; x++)
-                for (int32_t q = first; q < f->k; q++)
-                    gcg_factors_set(f, x, q, root_half * gcg_factors_get(f, x, q));
-        }
-        status = mc_value(m, value, err);
-    }
     return status;
 }
 
@@ -159,16 +144,16 @@ static gcg_status step_block(completion *m, int32_t *added, gcg_err *err)
     }
     if (!status) status = gcg_rotate_prox(&m->u, &m->v, &m->rv, m->lambda, m->s, err);
     if (!status) status = mc_shrink(m, err);
-    int32_t first = m->u.k, count = 0, room = room_for_atoms(m);
+    if (!status) status = mc_value(m, &value, err);
+    int32_t count = 0, room = room_for_atoms(m);
     if (!status) {
         while (count < m->atoms.count && count < room &&
                m->atoms.sigma[count] > m->lambda * (1 + ATOM_MARGIN) && m->atoms.sigma[count] > 0)
             count++;
-        status = append_atoms(m, count, err);
+        status = append_atoms(m, count, added, err);
     }
-    if (!status) status = settle_atoms(m, first, before, &value, err);
-    if (!status) status = keep_spare(m, count, err);
-    *added = count;
+    if (!status && *added > 0) status = mc_value(m, &value, err);
+    if (!status) status = keep_spare(m, *added, err);
     if (!status && have4 && value.objective > value4 + 1e-7 * before) {
         m->u.k = m->v.k = 0; /* back to the old point, and by line 4 */
         status = append(m, &old_u, &old_v, err);
