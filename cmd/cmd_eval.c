@@ -4,10 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/mem.h"
+#include "base/parallel.h"
 #include "cmd/options.h"
 #include "cmd/reading.h"
 #include "cmd/report.h"
 #include "cmd/scoring.h"
+#include "cmd/threads.h"
 #include "io/ratings.h"
 
 typedef struct {
@@ -16,6 +18,7 @@ typedef struct {
     int unknown;
     double shrink;
     scoring_clip clip;
+    int threads;
     int quiet;
 } eval_settings;
 
@@ -47,6 +50,12 @@ static const opt_entry table[] = {
      .help = "cut predictions to this range"},
     READING_LAYOUT(eval_settings, reading),
     READING_VALUES(eval_settings, reading),
+    {.name = "threads",
+     .kind = OPT_CUSTOM,
+     .offset = offsetof(eval_settings, threads),
+     .argument = "N|auto",
+     .parse = threads_parse,
+     .help = "threads that score (auto: the processors that are allowed)"},
     {.name = "quiet",
      .kind = OPT_FLAG,
      .offset = offsetof(eval_settings, quiet),
@@ -217,6 +226,7 @@ int cmd_eval(int argc, char **argv)
         return report_usage("a model cannot be read from standard input: name its file");
     if (s.train && !strcmp(s.train, "-") && !strcmp(words[1], "-"))
         return report_usage("standard input can be read only once: --train and TEST are both -");
+    gcg_par_set_threads(threads_choose(s.threads));
     gcg_model model;
     gcg_err err = {0};
     if (gcg_model_read(words[0], &model, &err)) return report_error(&err, NULL);
