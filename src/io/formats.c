@@ -104,24 +104,24 @@ static int is_kdd(const sample *s)
 }
 
 /* How well a separator explains the sample: first by lines whose rating is a number, then by lines with three
- * fields, then by lines with two. */
+ * fields, then by lines with two, then by whether the first line has two. */
 static int64_t score(const sample *s, gcg_separator separator, int64_t rating_column)
 {
-    int64_t numbers = 0, triples = 0, pairs = 0;
+    enum { RADIX = SAMPLE_LINES + 1 };
+    int64_t numbers = 0, triples = 0, pairs = 0, first = 0;
     for (int i = 0; i < s->count; i++) {
         const char *at = s->line[i].text;
         gcg_field f;
         double value;
         int64_t fields = 0;
-        while (gcg_field_next(separator, &at, s->line[i].end, &f) == GCG_FIELD_OK) {
-            fields++;
-            if (fields == rating_column && fields > 2)
+        while (gcg_field_next(separator, &at, s->line[i].end, &f) == GCG_FIELD_OK)
+            if (++fields == rating_column && fields > 2)
                 numbers += gcg_number_parse(f.text, f.length, &value) == GCG_NUMBER_OK;
-        }
         triples += fields >= 3;
         pairs += fields >= 2;
+        if (i == 0) first = fields >= 2;
     }
-    return (numbers * (SAMPLE_LINES + 1) + triples) * (SAMPLE_LINES + 1) + pairs;
+    return ((numbers * RADIX + triples) * RADIX + pairs) * 2 + first;
 }
 
 static gcg_format best_separator(const sample *s, const gcg_read_options *options)

@@ -367,8 +367,8 @@ static gcg_status tell_failure(const gcg_input *in, gcg_err *err)
 {
     const gcg_err *f = &in->failure;
     if (f->status != GCG_ERR_DATA) return gcg_fail(err, f->status, in->name, 0, 0, "%s", f->text);
-    return gcg_fail(err, f->status, in->name, 0, 0, "%s; the %lld complete lines before are not used",
-                    f->text, (long long)in->lines);
+    return gcg_fail(err, f->status, in->name, 0, 0, "%s; of the %lld lines before nothing is used", f->text,
+                    (long long)in->lines);
 }
 
 gcg_status gcg_input_line(gcg_input *in, gcg_line *line, int *found, gcg_err *err)

@@ -1,6 +1,7 @@
 /* KDD Cup 2011 (Yahoo! Music): a line "user|count", then count lines "item TAB score [TAB day TAB time]".
  *
- * In the contest's test files the score is missing and the second field is the day: --no-ratings. */
+ * In the contest's test files the score is missing: "item TAB day TAB time". Such lines are recognised by the
+ * time in the third field; --no-ratings says that no line has a score. */
 #include "io/formats.h"
 #include "io/number.h"
 
@@ -51,6 +52,14 @@ static void start_user(kdd *k, const char *bar)
     }
 }
 
+/* 1 when the field at p is a time, HH:MM:SS: the field before it is then a day, not a score. */
+static int is_time(const char *p, const char *end)
+{
+    gcg_field f;
+    return p && gcg_field_next(TAB, &p, end, &f) == GCG_FIELD_OK &&
+           memchr(f.text, ':', (size_t)f.length) != NULL;
+}
+
 static gcg_status read_item(kdd *k)
 {
     gcg_reader *r = k->r;
@@ -71,6 +80,14 @@ static gcg_status read_item(kdd *k)
         return GCG_OK;
     }
     result = gcg_field_next(TAB, &at, end, &score);
+    if (result == GCG_FIELD_OK && !r->options->no_ratings && !r->options->implicit && is_time(at, end)) {
+        if (!r->options->pairs) {
+            gcg_reader_error(r, r->line.number, gcg_reader_col(r, score.start),
+                             "no rating on this line: item, day and time, as in the contest's test files");
+            return GCG_OK;
+        }
+        result = GCG_FIELD_NONE;
+    }
     if (!gcg_reader_check_id(r, &item, "item") ||
         !gcg_reader_rating(r, result == GCG_FIELD_OK ? &score : NULL, &value, &has_value) || !k->usable)
         return GCG_OK;

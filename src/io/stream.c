@@ -96,7 +96,7 @@ static void tell_counts(gcg_reader *r)
 {
     const gcg_read_report *p = r->report;
     if (p->blank + p->comment > 0)
-        gcg_report(r->diag, GCG_NOTE, r->file, 0, 0, "%lld blank lines and %lld comment lines skipped",
+        gcg_report(r->diag, GCG_NOTE, r->file, 0, 0, "lines skipped: %lld blank, %lld comment",
                    (long long)p->blank, (long long)p->comment);
     if (p->empty_blocks > 0)
         gcg_report(r->diag, GCG_NOTE, r->file, 0, 0, "%lld %s without ratings skipped",
