@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -419,6 +420,34 @@ START_TEST(a_model_with_numbers_that_are_not_finite_is_not_written)
 }
 END_TEST
 
+START_TEST(a_full_disk_leaves_the_old_model_and_no_other_file)
+{
+    struct rlimit limit;
+    make_folder();
+    gcg_model m = make_model(5, 3, 2, GCG_FLOAT), big = make_model(3000, 3000, 200, GCG_DOUBLE), back;
+    ck_assert_int_eq(gcg_model_write(path, &m, NULL), GCG_OK);
+    signal(SIGXFSZ, SIG_IGN);
+    ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    const rlim_t soft = limit.rlim_cur, sizes[] = {100, 5000, 3000000, 9000000};
+    for (int i = 0; i < 4; i++) {
+        limit.rlim_cur = sizes[i];
+        ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+        gcg_status status = gcg_model_write(path, &big, &err);
+        limit.rlim_cur = soft;
+        setrlimit(RLIMIT_FSIZE, &limit);
+        ck_assert_int_eq(status, GCG_ERR_IO);
+        ck_assert_str_eq(err.file, path);
+        ck_assert_str_eq(err.text, "cannot write: File too large");
+    }
+    ck_assert_int_eq(gcg_model_read(path, &back, NULL), GCG_OK);
+    ck_assert(same_model(&m, &back));
+    gcg_model_release(&m);
+    gcg_model_release(&big);
+    gcg_model_release(&back);
+    remove_folder();
+}
+END_TEST
+
 START_TEST(writing_survives_every_failing_allocation)
 {
     make_folder();
@@ -525,6 +554,7 @@ int main(void)
     tcase_add_test(t, a_newer_format_is_refused_with_both_versions);
     tcase_add_test(t, a_foreign_file_a_folder_and_a_missing_file_are_told_apart);
     tcase_add_test(t, a_model_with_numbers_that_are_not_finite_is_not_written);
+    tcase_add_test(t, a_full_disk_leaves_the_old_model_and_no_other_file);
     tcase_add_test(t, writing_survives_every_failing_allocation);
     tcase_add_test(t, reading_survives_every_failing_allocation);
     tcase_add_test(t, a_kill_at_any_moment_leaves_the_old_model_or_the_new_one);
