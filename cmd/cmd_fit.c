@@ -41,6 +41,7 @@ typedef struct {
     gcg_err err;
     double lambda_max;
     int threads;
+    gcg_status status; /* of solve() */
 } fit;
 
 static int64_t store_bytes(const gcg_csr *x)
@@ -132,6 +133,16 @@ static int write_all(fit *f)
     return code;
 }
 
+/* The work that uses threads, in one session. */
+static void solve(void *ctx)
+{
+    fit *f = ctx;
+    f->status = prepare(f);
+    if (f->status) return;
+    fit_log_head(&f->log, f->set.lambda, f->lambda_max, f->threads);
+    f->status = gcg_complete(&f->d.ratings.x, &f->set, &f->result, &f->err);
+}
+
 static int run(fit *f)
 {
     gcg_status status = GCG_OK;
@@ -148,12 +159,8 @@ static int run(fit *f)
     int code = plan_memory(f);
     if (code || f->s.dry_run) return code ? code : report_close_stdout();
     catch_signals();
-    status = prepare(f);
-    if (!status) {
-        fit_log_head(&f->log, f->set.lambda, f->lambda_max, f->threads);
-        status = gcg_complete(&f->d.ratings.x, &f->set, &f->result, &f->err);
-    }
-    return status ? report_error(&f->err, NULL) : write_all(f);
+    gcg_par_session(solve, f);
+    return f->status ? report_error(&f->err, NULL) : write_all(f);
 }
 
 int cmd_fit(int argc, char **argv)

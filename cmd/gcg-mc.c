@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -23,21 +22,6 @@ static const struct {
     {"check", "read rating files and say what is in them", cmd_check},
 };
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
-
-/* Threads that wait must sleep, not spin: on a machine with other work a spinning thread keeps the one it
- * waits for from its processor (measured: 0.7 s became 7 s with one busy neighbour). libgomp reads its
- * environment when it is loaded, before main(); the user's own setting wins. */
-#if defined(_OPENMP) && defined(__ELF__)
-static void wait_by_sleeping(int argc, char **argv, char **environment)
-{
-    (void)argc;
-    (void)argv;
-    (void)environment;
-    if (!getenv("GOMP_SPINCOUNT")) setenv("OMP_WAIT_POLICY", "passive", 0);
-}
-__attribute__((section(".preinit_array"),
-               used)) static void (*const before_libraries)(int, char **, char **) = wait_by_sleeping;
-#endif
 
 /* A standard stream that was closed must not become the next file that is opened: reading it or writing to it
  * fails instead. */

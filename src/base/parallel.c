@@ -1,29 +1,49 @@
-/* Threads: see parallel.h. */
+/* Threads: see parallel.h.
+ *
+ * Blocks are claimed from one word that holds the job's number and how many blocks are left. A claim can only
+ * succeed while its job runs, because the job cannot end before the claimed block is done: so a thread that
+ * comes late finds either the current job or nothing. Threads without work spin for some microseconds, then
+ * sleep. */
 #define _GNU_SOURCE
 #include "base/parallel.h"
 
+#include <pthread.h>
 #include <sched.h>
+#include <stdatomic.h>
 #ifdef _OPENMP
 #include <omp.h>
 #endif
 
 static int threads = 1;
 
+enum { LEFT_BITS = 40, SPINS = 4000 /* about 20 microseconds: a futex call costs as much */ };
+static const uint64_t LEFT_MASK = ((uint64_t)1 << LEFT_BITS) - 1;
+
+/* The one session that runs, if any. */
+static struct {
+    void (*fn)(int64_t block, void *ctx);
+    void *ctx;
+    int64_t blocks;
+    uint64_t job;
+    atomic_uint_least64_t ticket; /* job << LEFT_BITS | blocks left */
+    atomic_int_least64_t done;
+    atomic_int stop, asleep, owner_waits;
+    pthread_mutex_t mutex;
+    pthread_cond_t work, finished;
+} pool = {.mutex = PTHREAD_MUTEX_INITIALIZER,
+          .work = PTHREAD_COND_INITIALIZER,
+          .finished = PTHREAD_COND_INITIALIZER};
+
+static _Thread_local enum { OUTSIDE, OWNER, IN_BLOCK } place;
+
 void gcg_par_set_threads(int n)
 {
     threads = n < 1 ? 1 : n;
-#ifdef _OPENMP
-    omp_set_dynamic(0);
-#endif
 }
 
 int gcg_par_threads(void)
 {
-#ifdef _OPENMP
-    return threads;
-#else
-    return 1;
-#endif
+    return gcg_par_available() ? threads : 1;
 }
 
 int gcg_par_available(void)
@@ -43,16 +63,141 @@ int gcg_par_cpus(void)
     return n < 1 ? 1 : n;
 }
 
-void gcg_par_blocks(int64_t blocks, void (*fn)(int64_t block, void *ctx), void *ctx)
+static void pause_briefly(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+}
+
+static int has_work(void)
+{
+    return (atomic_load(&pool.ticket) & LEFT_MASK) != 0;
+}
+
+/* Claims and runs blocks until none is left. */
+static void work(void)
+{
+    for (;;) {
+        uint64_t ticket = atomic_load(&pool.ticket);
+        int64_t left = (int64_t)(ticket & LEFT_MASK);
+        if (left == 0) return;
+        if (!atomic_compare_exchange_weak(&pool.ticket, &ticket, ticket - 1)) continue;
+        int64_t blocks = pool.blocks;
+        pool.fn(blocks - left, pool.ctx);
+        if (atomic_fetch_add(&pool.done, 1) + 1 < blocks || !atomic_load(&pool.owner_waits)) continue;
+        pthread_mutex_lock(&pool.mutex);
+        pthread_cond_signal(&pool.finished);
+        pthread_mutex_unlock(&pool.mutex);
+    }
+}
+
+static void sleep_until_work(void)
+{
+    pthread_mutex_lock(&pool.mutex);
+    atomic_fetch_add(&pool.asleep, 1);
+    while (!has_work() && !atomic_load(&pool.stop)) pthread_cond_wait(&pool.work, &pool.mutex);
+    atomic_fetch_sub(&pool.asleep, 1);
+    pthread_mutex_unlock(&pool.mutex);
+}
+
+/* What threads other than the owner do in a session. */
+static void serve(void)
+{
+    place = IN_BLOCK;
+    for (int spins = 0; !atomic_load(&pool.stop); spins++) {
+        if (has_work()) {
+            work();
+            spins = 0;
+        } else if (spins < SPINS) {
+            pause_briefly();
+        } else {
+            sleep_until_work();
+            spins = 0;
+        }
+    }
+    place = OUTSIDE;
+}
+
+static void wake_all(void)
+{
+    if (atomic_load(&pool.asleep) == 0) return;
+    pthread_mutex_lock(&pool.mutex);
+    pthread_cond_broadcast(&pool.work);
+    pthread_mutex_unlock(&pool.mutex);
+}
+
+/* Waits for the blocks that others have begun. */
+static void wait_for_others(int64_t blocks)
+{
+    for (int spins = 0; spins < SPINS; spins++) {
+        if (atomic_load(&pool.done) == blocks) return;
+        pause_briefly();
+    }
+    pthread_mutex_lock(&pool.mutex);
+    atomic_store(&pool.owner_waits, 1);
+    while (atomic_load(&pool.done) < blocks) pthread_cond_wait(&pool.finished, &pool.mutex);
+    atomic_store(&pool.owner_waits, 0);
+    pthread_mutex_unlock(&pool.mutex);
+}
+
+void gcg_par_session(void (*fn)(void *ctx), void *ctx)
 {
 #ifdef _OPENMP
-    if (threads > 1 && blocks > 1) {
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
-        for (int64_t b = 0; b < blocks; b++) fn(b, ctx);
+    if (place == OUTSIDE && threads > 1) {
+        atomic_store(&pool.stop, 0);
+#pragma omp parallel num_threads(threads)
+        {
+            if (omp_get_thread_num() == 0) {
+                place = OWNER;
+                fn(ctx);
+                place = OUTSIDE;
+                atomic_store(&pool.stop, 1);
+                wake_all();
+            } else {
+                serve();
+            }
+        }
         return;
     }
 #endif
-    for (int64_t b = 0; b < blocks; b++) fn(b, ctx);
+    fn(ctx);
+}
+
+/* A call of gcg_par_blocks outside any session. */
+typedef struct {
+    int64_t blocks;
+    void (*fn)(int64_t block, void *ctx);
+    void *ctx;
+} lone_call;
+
+static void run_lone_call(void *ctx)
+{
+    const lone_call *c = ctx;
+    gcg_par_blocks(c->blocks, c->fn, c->ctx);
+}
+
+void gcg_par_blocks(int64_t blocks, void (*fn)(int64_t block, void *ctx), void *ctx)
+{
+    if (gcg_par_threads() > 1 && blocks > 1 && place == OUTSIDE) {
+        lone_call c = {blocks, fn, ctx};
+        gcg_par_session(run_lone_call, &c);
+        return;
+    }
+    if (blocks <= 1 || place != OWNER) {
+        for (int64_t b = 0; b < blocks; b++) fn(b, ctx);
+        return;
+    }
+    pool.fn = fn;
+    pool.ctx = ctx;
+    pool.blocks = blocks;
+    atomic_store(&pool.done, 0);
+    atomic_store(&pool.ticket, ++pool.job << LEFT_BITS | (uint64_t)blocks);
+    wake_all();
+    place = IN_BLOCK;
+    work();
+    place = OWNER;
+    wait_for_others(blocks);
 }
 
 double gcg_par_sum(const double *partial, int64_t n)

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/parallel.h"
 #include "solvers/completion.h"
 #include "solvers/gcg.h"
 #include "steps/lbfgs.h"
@@ -102,20 +103,37 @@ static gcg_status copy_result(completion *m, gcg_solver_result *result, gcg_err 
     return GCG_OK;
 }
 
+/* One call of gcg_complete, for the session. */
+typedef struct {
+    const gcg_csr *x;
+    const gcg_solver_settings *settings;
+    gcg_solver_result *result;
+    gcg_err *err;
+    gcg_status status;
+} job;
+
+static void run_job(void *ctx)
+{
+    job *j = ctx;
+    double start = gcg_clock_now();
+    completion m;
+    *j->result = (gcg_solver_result){0};
+    j->status = init(&m, j->x, j->settings, start, j->err);
+    gcg_problem problem = {&m,      j->settings->lambda, mc_evaluate, mc_polar, mc_bound,
+                           mc_step, mc_improve,          widen,       finish,   describe};
+    if (!j->status)
+        j->status = gcg_run(&problem, j->settings, start, &j->result->stop, &j->result->last, j->err);
+    if (!j->status) j->status = copy_result(&m, j->result, j->err);
+    release(&m);
+    if (j->status) gcg_solver_result_release(j->result);
+}
+
 gcg_status gcg_complete(const gcg_csr *x, const gcg_solver_settings *settings, gcg_solver_result *result,
                         gcg_err *err)
 {
-    double start = gcg_clock_now();
-    completion m;
-    *result = (gcg_solver_result){0};
-    gcg_status status = init(&m, x, settings, start, err);
-    gcg_problem problem = {&m,      settings->lambda, mc_evaluate, mc_polar, mc_bound,
-                           mc_step, mc_improve,       widen,       finish,   describe};
-    if (!status) status = gcg_run(&problem, settings, start, &result->stop, &result->last, err);
-    if (!status) status = copy_result(&m, result, err);
-    release(&m);
-    if (status) gcg_solver_result_release(result);
-    return status;
+    job j = {x, settings, result, err, GCG_OK};
+    gcg_par_session(run_job, &j);
+    return j.status;
 }
 
 /* ---- lambda_max ---- */
