@@ -78,8 +78,8 @@ CHECK_SOURCE := $(wildcard tests/check_*.c)
 CHECK_BIN := $(CHECK_SOURCE:%.c=$(BUILD)/%)
 SCRIPT_TESTS := $(wildcard tests/t[0-9]*.sh)
 
-all: $(PROGRAM_NOW)
 PROGRAM_NOW := $(if $(wildcard cmd/gcg-mc.c),$(PROGRAM),$(ARCHIVE)) # until cmd/gcg-mc.c is there
+all: $(PROGRAM_NOW)
 
 $(BUILD)/.flags: FORCE
 	@mkdir -p $(@D)
@@ -117,17 +117,38 @@ $(PROGRAM): $(MAIN_OBJ) $(ARCHIVE)
 $(BUILD)/tests/check_%: $(BUILD)/tests/check_%.o $(ARCHIVE)
 	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(CHECK_LIBS) $(ALL_LIBS)
 
--include $(LIB_OBJ:.o=.d) $(CMD_OBJ:.o=.d) $(CHECK_BIN:=.d)
+# Each fuzz target twice: replay_<name> goes over the kept corpus in `make check`, libfuzzer_<name> looks for more.
+FUZZ := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
+REPLAY_BIN := $(FUZZ:%=$(BUILD)/tests/fuzz/replay_%)
+FUZZ_BIN := $(FUZZ:%=$(BUILD)/tests/fuzz/libfuzzer_%)
+
+$(BUILD)/tests/fuzz/replay_%: $(BUILD)/tests/fuzz/fuzz_%.o $(BUILD)/tests/fuzz/replay.o $(ARCHIVE)
+	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(ALL_LIBS)
+
+$(BUILD)/tests/fuzz/libfuzzer_%: $(BUILD)/tests/fuzz/fuzz_%.o $(ARCHIVE)
+	$(CC) $(ALL_CFLAGS) -fsanitize=fuzzer $(LDFLAGS) -o $@ $^ $(ALL_LIBS)
+
+-include $(LIB_OBJ:.o=.d) $(CMD_OBJ:.o=.d) $(CHECK_BIN:=.d) $(wildcard $(BUILD)/tests/fuzz/*.d)
 
 # ---- tests ----
 # TESTS= names some: make check TESTS='build/tests/check_rng tests/t0100-fit.sh'
 TESTS ?= $(CHECK_BIN) $(SCRIPT_TESTS)
-check: $(PROGRAM_NOW) $(CHECK_BIN)
+check: $(PROGRAM_NOW) $(CHECK_BIN) $(REPLAY_BIN)
 	@GCG=$(abspath $(PROGRAM)) BUILD=$(abspath $(BUILD)) tests/run.sh $(TESTS)
+
+# make fuzz FUZZ='csv mtx' FUZZ_SECONDS=600: new inputs are left in build/fuzzer-no-link,address/found/
+FUZZ_SECONDS ?= 60
+fuzz:
+	@$(MAKE) --no-print-directory CC=clang OPENMP_FLAGS= SANITIZE=fuzzer-no-link,address run-fuzzers
+run-fuzzers: $(FUZZ_BIN)
+	@for name in $(FUZZ); do \
+	  mkdir -p $(BUILD)/found/$$name && echo "== $$name" && \
+	  $(BUILD)/tests/fuzz/libfuzzer_$$name -max_total_time=$(FUZZ_SECONDS) -timeout=10 -verbosity=0 -print_final_stats=1 \
+	    -artifact_prefix=$(BUILD)/found/$$name- $(BUILD)/found/$$name tests/fuzz/corpus/$$name || exit 1; done
 
 clean:
 	rm -rf build gcg-mc
 
 FORCE:
-.PHONY: all check clean FORCE
+.PHONY: all check fuzz run-fuzzers clean FORCE
 .SECONDARY:

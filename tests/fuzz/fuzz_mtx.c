@@ -1,0 +1,4 @@
+/* Fuzzer of MatrixMarket files. */
+#include "fuzz_reading.h"
+
+FUZZ_FORMATS(GCG_FORMAT_AUTO, GCG_FORMAT_MTX)
