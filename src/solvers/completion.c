@@ -69,11 +69,20 @@ static void describe(void *self, gcg_progress *progress)
     progress->v = &m->v;
 }
 
+/* Ratings of a size whose squares and products float cannot hold with room to spare. */
+static int out_of_float(const gcg_csr *x)
+{
+    const double most = 1e12, least = 1e-12;
+    gcg_csr_stats stats = gcg_csr_value_stats(x);
+    double size = fmax(fabs(stats.min), fabs(stats.max));
+    return size > most || size < least;
+}
+
 static gcg_dtype first_type(const gcg_csr *x, const gcg_solver_settings *set)
 {
     if (set->precision != GCG_PRECISION_AUTO)
         return set->precision == GCG_PRECISION_FLOAT ? GCG_FLOAT : GCG_DOUBLE;
-    return x->nnz <= SMALL_DATA ? GCG_DOUBLE : GCG_FLOAT;
+    return x->nnz <= SMALL_DATA || out_of_float(x) ? GCG_DOUBLE : GCG_FLOAT;
 }
 
 static gcg_status init(completion *m, const gcg_csr *x, const gcg_solver_settings *set, double start,

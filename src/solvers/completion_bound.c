@@ -106,6 +106,10 @@ gcg_status mc_bound(void *self, gcg_bound_effort effort, double wanted_gap, gcg_
     double eps = fmin(room, 0.05), least = 0.1 * wanted_gap;
     int last = effort == GCG_BOUND_LAST;
     *out = (gcg_bound){.rule = GCG_CERT_ESTIMATE};
+    if (m->r_r == 0) { /* R = 0: Y = 0 is the best dual point, and F = lambda rho */
+        out->rule = GCG_CERT_CHOLESKY;
+        return GCG_OK;
+    }
     if (mc_smaller(m) <= PROVE_ALWAYS || (effort != GCG_BOUND_ESTIMATE && by_cholesky(m, fmax(eps, least)) &&
                                           (!last || cholesky_seconds(m) <= LAST_SECONDS))) {
         int exact = last || room == 0 || mc_smaller(m) <= PROVE_ALWAYS;
