@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/mem.h"
+#include "cmd/memory.h"
 #include "cmd/options.h"
 #include "cmd/reading.h"
 #include "cmd/report.h"
@@ -13,8 +14,7 @@
 
 enum {
     MAX_VALUES = 200, /* distinct values listed one by one; more are binned */
-    BINS = 20,
-    MEMORY_RANK = 50 /* memory_bytes is for a fit of this rank, or of the largest possible one */
+    BINS = 20
 };
 static const double quantiles[] = {0, 0.25, 0.5, 0.75, 0.9, 0.99, 1};
 
@@ -38,7 +38,6 @@ static const opt_entry table[] = {
     READING_VALUES(check_settings, reading),
     READING_DUPLICATES(check_settings, reading),
     {.name = "quiet",
-     .letter = 'q',
      .kind = OPT_FLAG,
      .offset = offsetof(check_settings, quiet),
      .help = "only warnings and errors on stderr"},
@@ -145,16 +144,6 @@ static int64_t count_zeros(const int64_t *count, int64_t n)
     return zeros;
 }
 
-static int64_t memory_bytes(const gcg_ratings *r)
-{
-    gcg_solver_settings settings = gcg_solver_settings_defaults();
-    int32_t rank = r->x.rows < r->x.cols ? r->x.rows : r->x.cols;
-    int64_t value_size = r->x.val_d ? 8 : 4;
-    int64_t store = r->x.nnz * (4 + value_size) + ((int64_t)r->x.rows + 1) * 8;
-    return store + gcg_idmap_bytes(r->users) + gcg_idmap_bytes(r->items) +
-           gcg_complete_memory(&r->x, &settings, rank < MEMORY_RANK ? rank : MEMORY_RANK);
-}
-
 static gcg_status print_ratings(const gcg_ratings *r, gcg_err *err)
 {
     const gcg_csr *x = &r->x;
@@ -183,7 +172,8 @@ static gcg_status print_ratings(const gcg_ratings *r, gcg_err *err)
     print_values(x, &stats);
     print_degrees("degree_user", users, x->rows);
     print_degrees("degree_item", items, x->cols);
-    print_count("memory_bytes", memory_bytes(r));
+    gcg_solver_settings settings = gcg_solver_settings_defaults();
+    print_count("memory_bytes", memory_of_fit(r, &settings, memory_rank(x, 0)));
     gcg_mem_free(users);
     gcg_mem_free(items);
     return GCG_OK;

@@ -9,11 +9,12 @@
 #include "base/interrupt.h"
 #include "base/parallel.h"
 #include "cmd/fit.h"
+#include "cmd/memory.h"
 #include "cmd/report.h"
 #include "cmd/threads.h"
 #include "io/output.h"
 
-enum { EXIT_NOT_REACHED = 3, EXIT_SECOND_SIGNAL = 130, PLAN_RANK = 50 /* a guess where no limit is given */ };
+enum { EXIT_NOT_REACHED = 3, EXIT_SECOND_SIGNAL = 130 };
 
 /* SIGINT and SIGTERM ask the solver to stop after its step; the second time the program ends at once. */
 static void on_signal(int number)
@@ -44,33 +45,35 @@ typedef struct {
     gcg_status status; /* of solve() */
 } fit;
 
-static int64_t store_bytes(const gcg_csr *x)
+/* Bytes that centring adds when the centred ratings are kept as doubles; old and new values are there at
+ * once. */
+static int64_t widening(const fit *f)
 {
-    return (int64_t)(x->rows + 1) * (int64_t)sizeof(int64_t) +
-           x->nnz * (int64_t)(sizeof(int32_t) + (x->val_f ? sizeof(float) : sizeof(double)));
+    const gcg_csr *x = &f->d.ratings.x;
+    return f->s.center != GCG_CENTER_NONE && fit_wants_double(&f->s, x) && x->val_f
+               ? x->nnz * (int64_t)sizeof(double)
+               : 0;
 }
 
 /* Says what the fit will need. 0, or the exit code when that is too much. */
 static int plan_memory(const fit *f)
 {
     const gcg_csr *x = &f->d.ratings.x;
-    int32_t least = x->rows < x->cols ? x->rows : x->cols,
-            rank = f->s.has_rank ? (int32_t)f->s.rank : PLAN_RANK;
-    if (rank > least) rank = least;
-    int64_t bytes = store_bytes(x) + gcg_complete_memory(x, &f->set, rank) +
-                    gcg_idmap_bytes(f->d.ratings.users) + gcg_idmap_bytes(f->d.ratings.items);
+    int32_t rank = memory_rank(x, f->s.rank);
+    int64_t pairs =
+                (f->d.test.pairs.n + f->d.valid.pairs.n) * (int64_t)(2 * sizeof(int32_t) + sizeof(double)),
+            bytes = memory_of_fit(&f->d.ratings, &f->set, rank) + widening(f) + pairs;
     if (f->s.dry_run) printf("memory_bytes\t%" PRId64 "\n", bytes);
     if (f->s.verbose || f->s.dry_run || f->s.has_memory)
         report_note("memory: about %.3g MB at rank %" PRId32 ", of these %.3g MB for the ratings",
-                    1e-6 * (double)bytes, rank, 1e-6 * (double)store_bytes(x));
+                    1e-6 * (double)bytes, rank, 1e-6 * (double)memory_of_ratings(x));
     if (!f->s.has_memory || bytes <= f->s.max_memory) return 0;
     gcg_err err;
-    gcg_status status = gcg_fail(&err, GCG_ERR_NOMEM, NULL, 0, 0,
-                                 "needs about %" PRId64 " bytes of memory at rank %" PRId32
-                                 ", --max-memory allows %" PRId64 ": raise it, or lower --rank",
-                                 bytes, rank, f->s.max_memory);
-    report_error(&err, NULL);
-    return (int)status;
+    gcg_fail(&err, GCG_ERR_NOMEM, NULL, 0, 0,
+             "needs about %" PRId64 " bytes of memory at rank %" PRId32 ", --max-memory allows %" PRId64
+             ": raise it, or lower --rank",
+             bytes, rank, f->s.max_memory);
+    return report_error(&err, NULL);
 }
 
 /* The rank limit that the solver gets: none when it cannot bind. */
@@ -92,7 +95,10 @@ static gcg_status prepare(fit *f)
     gcg_status status = fit_center(&f->s, &f->d, &f->err);
     const gcg_csr *x = &f->d.ratings.x;
     if (!status) status = gcg_lambda_max(x, f->s.seed, &f->lambda_max, &f->err);
-    f->set.lambda = f->s.has_ratio ? f->s.lambda_ratio * f->lambda_max : f->s.lambda;
+    f->set.lambda = f->s.lambda;
+    if (f->s.has_ratio) f->set.lambda = f->s.lambda_ratio * f->lambda_max;
+    if (f->s.has_ratio && f->lambda_max == 0)
+        f->set.lambda = 1; /* only zeros: any lambda gives the zero matrix */
     return status;
 }
 
@@ -126,7 +132,8 @@ static int write_all(fit *f)
     if (log_status) report_error(&lost, NULL);
     status = fit_write_done(&o, code, &f->err);
     if (status) return report_error(&f->err, NULL);
-    if (f->result.stop == GCG_STOP_ZERO)
+    fit_log_phase(NULL, &f->log);
+    if (f->set.lambda >= f->lambda_max && f->set.lambda > 0)
         report_warning("lambda %.10g is not below lambda_max %.10g: the optimum is the zero matrix",
                        f->set.lambda, f->lambda_max);
     fit_say_outcome(&o);
@@ -137,10 +144,12 @@ static int write_all(fit *f)
 static void solve(void *ctx)
 {
     fit *f = ctx;
+    fit_log_phase("lambda_max", &f->log);
     f->status = prepare(f);
     if (f->status) return;
     fit_log_head(&f->log, f->set.lambda, f->lambda_max, f->threads);
     f->status = gcg_complete(&f->d.ratings.x, &f->set, &f->result, &f->err);
+    fit_log_phase("writing", &f->log);
 }
 
 static int run(fit *f)
@@ -153,13 +162,16 @@ static int run(fit *f)
         if (!status) status = fit_log_open(&f->log, &f->s, &f->d, &f->err);
         if (!status) status = fit_remove_done(&f->s, &f->err);
     }
+    fit_log_phase("reading", &f->log);
     if (!status) status = fit_read(&f->s, &f->d, &f->diag, &f->err);
     if (status) return report_error(&f->err, &f->diag);
+    fit_log_phase(NULL, &f->log);
     apply_settings(f);
     int code = plan_memory(f);
     if (code || f->s.dry_run) return code ? code : report_close_stdout();
     catch_signals();
     gcg_par_session(solve, f);
+    fit_log_clear(&f->log);
     return f->status ? report_error(&f->err, NULL) : write_all(f);
 }
 

@@ -56,7 +56,10 @@ typedef struct {
 
 /* Reads everything, splits off the hold-out, warns. */
 gcg_status fit_read(const fit_settings *s, fit_data *d, gcg_diag *diag, gcg_err *err);
-/* Subtracts the centre; the store keeps floats unless as_double. */
+/* 1 when centred ratings are kept as doubles: they are seldom exactly floats, and rounding them would show in
+ * a small gap. */
+int fit_wants_double(const fit_settings *s, const gcg_csr *x);
+/* Subtracts the centre. */
 gcg_status fit_center(const fit_settings *s, fit_data *d, gcg_err *err);
 void fit_data_release(fit_data *d);
 
@@ -91,6 +94,8 @@ void fit_log_head(fit_log *log, double lambda, double lambda_max, int threads);
 /* For gcg_solver_settings: user is the fit_log. */
 gcg_status fit_log_progress(const gcg_progress *progress, void *user, gcg_err *err);
 void fit_log_phase(const char *phase, void *user);
+/* Takes the progress line away: other messages may follow. */
+void fit_log_clear(const fit_log *log);
 /* After the solve: the certificate line; closes. GCG_ERR_IO when the log was lost to a write error (a closed
  * pipe is none). */
 gcg_status fit_log_close(fit_log *log, const gcg_solver_result *result, gcg_err *err);

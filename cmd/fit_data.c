@@ -101,14 +101,19 @@ gcg_status fit_read(const fit_settings *s, fit_data *d, gcg_diag *diag, gcg_err 
     return gcg_margins_compute(&d->ratings.x, &d->margins, err);
 }
 
+int fit_wants_double(const fit_settings *s, const gcg_csr *x)
+{
+    const double small_gap = 1e-5;
+    const int64_t few = 1000000; /* ratings whose doubles nobody will miss: 12 MB */
+    return x->val_d || s->precision == GCG_PRECISION_DOUBLE ||
+           (s->precision == GCG_PRECISION_AUTO && (s->gap < small_gap || x->nnz <= few));
+}
+
 gcg_status fit_center(const fit_settings *s, fit_data *d, gcg_err *err)
 {
-    /* centred values are seldom exactly floats: rounding them is a choice, made by the precision of the fit
-     */
-    int as_double =
-        s->precision == GCG_PRECISION_DOUBLE || (s->precision == GCG_PRECISION_AUTO && s->gap < 1e-5);
-    gcg_status status = gcg_center_compute(&d->ratings.x, (gcg_center_kind)s->center, &d->center, err);
-    return status ? status : gcg_center_subtract(&d->center, as_double, &d->ratings.x, err);
+    gcg_csr *x = &d->ratings.x;
+    gcg_status status = gcg_center_compute(x, (gcg_center_kind)s->center, &d->center, err);
+    return status ? status : gcg_center_subtract(&d->center, fit_wants_double(s, x), x, err);
 }
 
 void fit_data_release(fit_data *d)

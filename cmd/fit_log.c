@@ -152,6 +152,11 @@ gcg_status fit_log_progress(const gcg_progress *p, void *user, gcg_err *err)
     return GCG_OK;
 }
 
+void fit_log_clear(const fit_log *log)
+{
+    if (log->progress_line) fprintf(stderr, "\r\033[K");
+}
+
 void fit_log_phase(const char *phase, void *user)
 {
     fit_log *log = user;
@@ -169,8 +174,6 @@ void fit_log_phase(const char *phase, void *user)
 gcg_status fit_log_close(fit_log *log, const gcg_solver_result *result, gcg_err *err)
 {
     const gcg_progress *p = &result->last;
-    fit_log_phase(NULL, log);
-    if (log->progress_line) fprintf(stderr, "\r\033[K");
     if (p->rule == GCG_CERT_PROBABILITY)
         put(log, "# certificate\tprobability %.1g\n", p->probability);
     else

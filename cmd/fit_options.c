@@ -1,5 +1,8 @@
 /* The options of fit and what must hold between them: see fit.h. */
+#define _POSIX_C_SOURCE 200809L
+#include <limits.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "cmd/fit.h"
@@ -7,6 +10,7 @@
 #include "cmd/report.h"
 #include "cmd/threads.h"
 #include "io/output.h"
+#include "io/paths.h"
 
 /* In the order of gcg_precision and gcg_center_kind. */
 const char *const fit_precision_names[] = {"auto", "float", "double", NULL};
@@ -196,28 +200,69 @@ static int check_stdin(const fit_settings *s)
     return n > 1 ? report_usage("standard input (-) can be read only once") : 0;
 }
 
-static int check_clash(const char *option, const char *output, const char *input)
+/* The files that fit writes and what each is called in messages. */
+typedef struct {
+    const char *path[3], *option[3];
+    int count;
+} output_list;
+
+static void list_outputs(const fit_settings *s, char *done, size_t size, output_list *list)
 {
-    if (!output || !input || !strcmp(input, "-") || !gcg_output_same_file(output, input)) return 0;
-    return report_usage("%s %s is also an input: it would be overwritten", option, output);
+    list->count = 0;
+    if (s->output) {
+        snprintf(done, size, "%s.done", s->output);
+        list->option[0] = "-o";
+        list->path[0] = s->output;
+        list->option[1] = "MODEL.done";
+        list->path[1] = done;
+        list->count = 2;
+    }
+    if (!s->log || !strcmp(s->log, "-") || !strcmp(s->log, "none")) return;
+    list->option[list->count] = "--log";
+    list->path[list->count++] = s->log;
 }
 
-/* No output may name an input. */
+static int check_input(const output_list *outputs, const char *input)
+{
+    if (!input || strcmp(input, "-") == 0) return 0;
+    for (int k = 0; k < outputs->count; k++)
+        if (gcg_output_same_file(outputs->path[k], input))
+            return report_usage("%s %s is also an input: it would be overwritten", outputs->option[k],
+                                outputs->path[k]);
+    return 0;
+}
+
+/* A folder stands for the files in it. */
+static int check_train(const output_list *outputs, const char *train)
+{
+    gcg_paths paths = {0};
+    gcg_err err;
+    int code = 0;
+    if (strcmp(train, "-") == 0) return 0;
+    if (gcg_paths_add(&paths, train, &err) != GCG_OK) code = report_error(&err, NULL);
+    for (int i = 0; i < paths.count && !code; i++) code = check_input(outputs, paths.path[i]);
+    gcg_paths_release(&paths);
+    return code;
+}
+
+static int same_name(const char *a, const char *b)
+{
+    return strcmp(a, b) == 0 || gcg_output_same_file(a, b);
+}
+
+/* No output may name an input, nor another output. */
 static int check_outputs(const fit_settings *s)
 {
-    const char *log = s->log && strcmp(s->log, "-") && strcmp(s->log, "none") ? s->log : NULL;
     const char *const others[] = {s->valid, s->test, s->test_pairs};
+    char done[PATH_MAX + 8];
+    output_list outputs;
     int code = 0;
-    for (int i = 0; i < s->train_count && !code; i++) {
-        code = check_clash("-o", s->output, s->train[i]);
-        if (!code) code = check_clash("--log", log, s->train[i]);
-    }
-    for (int i = 0; i < 3 && !code; i++) {
-        code = check_clash("-o", s->output, others[i]);
-        if (!code) code = check_clash("--log", log, others[i]);
-    }
-    if (!code && log && s->output && (strcmp(log, s->output) == 0 || gcg_output_same_file(log, s->output)))
-        code = report_usage("--log and -o name the same file");
+    if (s->output && strlen(s->output) >= PATH_MAX) return report_usage("-o: the name is too long");
+    list_outputs(s, done, sizeof done, &outputs);
+    if (outputs.count == 3 && (same_name(s->log, s->output) || same_name(s->log, done)))
+        return report_usage("--log %s is also the model or its .done file", s->log);
+    for (int i = 0; i < s->train_count && !code; i++) code = check_train(&outputs, s->train[i]);
+    for (int i = 0; i < 3 && !code; i++) code = check_input(&outputs, others[i]);
     return code;
 }
 

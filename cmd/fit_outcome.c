@@ -41,11 +41,10 @@ static void put_result(gcg_json *j, const fit_outcome *o)
     gcg_json_integer(j, "rank", p->rank);
     gcg_json_integer(j, "iterations", p->iter);
     gcg_json_number(j, "train_rmse", p->train_rmse);
-    gcg_json_number(j, "valid_rmse", written_rmse(o, 1));
-    gcg_json_number(j, "test_rmse", written_rmse(o, 0));
 }
 
-/* The description of the fit in model.json: nothing in it may differ between two runs on the same data. */
+/* The description of the fit in model.json: nothing in it may differ between two runs on the same data, nor
+ * depend on a test set. */
 static gcg_status describe(const fit_outcome *o, char **text, gcg_err *err)
 {
     const fit_settings *s = o->s;
@@ -61,6 +60,8 @@ static gcg_status describe(const fit_outcome *o, char **text, gcg_err *err)
     gcg_json_number(&j, "lambda", o->lambda);
     gcg_json_number(&j, "lambda_max", o->lambda_max);
     gcg_json_number(&j, "wanted_gap", s->gap);
+    gcg_json_integer(&j, "max_iter", s->max_iter);
+    gcg_json_boolean(&j, "certify", s->certify);
     gcg_json_integer(&j, "rank_limit", s->rank);
     gcg_json_string(&j, "precision", fit_precision_names[s->precision]);
     gcg_json_string(&j, "center", fit_center_names[s->center]);
@@ -145,6 +146,8 @@ gcg_status fit_write_done(const fit_outcome *o, int exit_code, gcg_err *err)
     gcg_json_open(&j, NULL, '{');
     gcg_json_integer(&j, "exit", exit_code);
     put_result(&j, o);
+    gcg_json_number(&j, "valid_rmse", written_rmse(o, 1));
+    gcg_json_number(&j, "test_rmse", written_rmse(o, 0));
     gcg_json_number(&j, "seconds", o->result->last.time_s);
     gcg_json_close(&j, '}');
     gcg_status status = gcg_json_finish(&j, &text, err);

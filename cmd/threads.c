@@ -9,6 +9,8 @@
 #include "cmd/options.h"
 #include "cmd/report.h"
 
+enum { MOST_THREADS = 1 << 20, CGROUP_PATH = 4096 };
+
 int threads_parse(const char *text, void *field, char *message, size_t size)
 {
     int64_t n;
@@ -17,7 +19,7 @@ int threads_parse(const char *text, void *field, char *message, size_t size)
         return 0;
     }
     if (opt_integer(text, &n) == 0 && n >= 1) {
-        *(int *)field = n > 1 << 20 ? 1 << 20 : (int)n;
+        *(int *)field = n > MOST_THREADS ? MOST_THREADS : (int)n;
         return 0;
     }
     snprintf(message, size, "wants a whole number from 1, or auto");
@@ -42,16 +44,67 @@ static int read_numbers(const char *path, long long *a, long long *b)
     return n < 0 ? 0 : n;
 }
 
-/* Processors by the quota of this cgroup (v2, then v1), rounded up; 0 when there is none. */
-static int cgroup_quota(void)
+/* Processors by the quota in one folder of a cgroup tree (v2, or v1), rounded up; 0 when there is none. */
+static int quota_in(const char *folder)
 {
+    char path[CGROUP_PATH + 32];
     long long quota, period, unused;
-    if (read_numbers("/sys/fs/cgroup/cpu.max", &quota, &period) < 2) {
-        if (read_numbers("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", &quota, &unused) < 1 ||
-            read_numbers("/sys/fs/cgroup/cpu/cpu.cfs_period_us", &period, &unused) < 1)
-            return 0;
+    snprintf(path, sizeof path, "%s/cpu.max", folder);
+    if (read_numbers(path, &quota, &period) < 2) {
+        snprintf(path, sizeof path, "%s/cpu.cfs_quota_us", folder);
+        if (read_numbers(path, &quota, &unused) < 1) return 0;
+        snprintf(path, sizeof path, "%s/cpu.cfs_period_us", folder);
+        if (read_numbers(path, &period, &unused) < 1) return 0;
     }
-    return quota > 0 && period > 0 ? (int)((quota + period - 1) / period) : 0;
+    if (quota <= 0 || period <= 0) return 0;
+    long long n = (quota + period - 1) / period;
+    return n > MOST_THREADS ? MOST_THREADS : (int)n;
+}
+
+/* The least quota of group and the groups above it in the tree at root; n when there is none. */
+static int least_quota(int n, const char *root, const char *group)
+{
+    char folder[CGROUP_PATH];
+    size_t base = strlen(root);
+    if (snprintf(folder, sizeof folder, "%s%s", root, group) >= (int)sizeof folder) return n;
+    for (;;) {
+        n = least(n, quota_in(folder));
+        char *slash = strrchr(folder, '/');
+        if (!slash || (size_t)(slash - folder) < base) return n;
+        *slash = '\0';
+    }
+}
+
+/* 1 when the comma-separated list holds the word. */
+static int lists(const char *list, const char *word)
+{
+    size_t length = strlen(word);
+    for (const char *p = list; (p = strstr(p, word)); p += length)
+        if ((p == list || p[-1] == ',') && (p[length] == '\0' || p[length] == ',')) return 1;
+    return 0;
+}
+
+/* n cut by the quotas of this process's cgroups: lines of /proc/self/cgroup are ID:CONTROLLERS:GROUP, no
+ * controllers for v2. A container may show its own group as the root of the tree, so the root is asked too.
+ */
+static int cut_by_cgroups(int n)
+{
+    static const char tree[] = "/sys/fs/cgroup";
+    char line[CGROUP_PATH];
+    FILE *file = fopen("/proc/self/cgroup", "r");
+    n = least(n, quota_in(tree));
+    n = least(n, quota_in("/sys/fs/cgroup/cpu"));
+    while (file && fgets(line, sizeof line, file)) {
+        line[strcspn(line, "\n")] = '\0';
+        char *controllers = strchr(line, ':'), *group = controllers ? strchr(controllers + 1, ':') : NULL;
+        if (!group) continue;
+        *group++ = '\0';
+        controllers++;
+        if (!*controllers) n = least_quota(n, tree, group);
+        if (lists(controllers, "cpu")) n = least_quota(n, "/sys/fs/cgroup/cpu", group);
+    }
+    if (file) fclose(file);
+    return n;
 }
 
 /* A whole number from the environment (the first of a list such as OMP_NUM_THREADS=4,2), 0 when there is
@@ -63,12 +116,12 @@ static int from_environment(const char *name)
     int64_t n;
     if (!text) return 0;
     snprintf(number, sizeof number, "%.*s", (int)strcspn(text, ","), text);
-    return opt_integer(number, &n) == 0 && n >= 1 && n <= 1 << 20 ? (int)n : 0;
+    return opt_integer(number, &n) == 0 && n >= 1 && n <= MOST_THREADS ? (int)n : 0;
 }
 
 int threads_choose(int wish)
 {
-    int allowed = least(gcg_par_cpus(), cgroup_quota());
+    int allowed = cut_by_cgroups(gcg_par_cpus());
     if (!gcg_par_available()) {
         if (wish > 1) report_note("--threads %d: built without OpenMP, using 1", wish);
         return 1;

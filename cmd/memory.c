@@ -1,0 +1,21 @@
+/* Memory of a fit: see memory.h. What the solver allocates is the solver's to say. */
+#include "cmd/memory.h"
+
+int32_t memory_rank(const gcg_csr *x, int64_t limit)
+{
+    int32_t least = x->rows < x->cols ? x->rows : x->cols;
+    int64_t rank = limit > 0 ? limit : MEMORY_RANK;
+    return rank < least ? (int32_t)rank : least;
+}
+
+int64_t memory_of_ratings(const gcg_csr *x)
+{
+    int64_t value = x->val_f ? sizeof(float) : sizeof(double);
+    return ((int64_t)x->rows + 1) * (int64_t)sizeof *x->row_ptr + x->nnz * ((int64_t)sizeof *x->col + value);
+}
+
+int64_t memory_of_fit(const gcg_ratings *r, const gcg_solver_settings *settings, int32_t rank)
+{
+    return memory_of_ratings(&r->x) + gcg_idmap_bytes(r->users) + gcg_idmap_bytes(r->items) +
+           gcg_complete_memory(&r->x, settings, rank);
+}

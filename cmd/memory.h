@@ -1,0 +1,18 @@
+/* How much memory a fit will need: fit says it before it starts, check prints it. */
+#ifndef GCG_CMD_MEMORY_H
+#define GCG_CMD_MEMORY_H
+
+#include <stdint.h>
+#include "io/ratings.h"
+#include "solvers/solver.h"
+
+enum { MEMORY_RANK = 50 /* the rank that is assumed where no limit is given: a guess */ };
+
+/* The rank to plan for: limit (0 = none), but never above min(rows, cols). */
+int32_t memory_rank(const gcg_csr *x, int64_t limit);
+/* Bytes of the ratings alone. */
+int64_t memory_of_ratings(const gcg_csr *x);
+/* Bytes of a fit that reaches this rank: ratings, ids and the solver's arrays. */
+int64_t memory_of_fit(const gcg_ratings *r, const gcg_solver_settings *settings, int32_t rank);
+
+#endif
