@@ -57,6 +57,7 @@ static gcg_status take_pairs(const fit_settings *s, fit_data *d, gcg_diag *diag,
     int64_t missing = 0;
     gcg_read_options options = reading_options(&s->reading);
     options.pairs = options.no_ratings = 1;
+    options.implicit = 0; /* says something of the training file only */
     gcg_status status = gcg_pairs_read(&s->test_pairs, 1, &options, d->ratings.users, d->ratings.items, diag,
                                        &pairs, &report, err);
     if (!status) status = gcg_ratings_take_pairs(&d->ratings, &pairs, &d->test.pairs, &missing, err);

@@ -1,6 +1,9 @@
 /* gcg-mc: the program. Picks the subcommand; each has a file cmd_<name>.c of its own. */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -34,6 +37,16 @@ static void keep_standard_streams(void)
             return;
 }
 
+/* Blocks of a megabyte and more go back to the system when they are freed. glibc would raise this limit with
+ * the size of what is freed; what reading gives back while the store takes shape would then stay (28 bytes a
+ * rating, not 24). */
+static void return_freed_blocks(void)
+{
+#ifdef __GLIBC__
+    mallopt(M_MMAP_THRESHOLD, 1 << 20);
+#endif
+}
+
 static void print_usage(FILE *out)
 {
     fprintf(out, "usage: gcg-mc SUBCOMMAND [options] [files]\n       gcg-mc --version\n\n");
@@ -64,6 +77,7 @@ static int unknown_command(const char *word)
 int main(int argc, char **argv)
 {
     keep_standard_streams();
+    return_freed_blocks();
     signal(SIGPIPE, SIG_IGN); /* a closed pipe is a write error, which each subcommand handles */
     gcg_blas_init();
     if (argc < 2) {

@@ -75,6 +75,11 @@ ok "so does gzip piped in through -" bash -c 'gzip -c reverse.dat | "$GCG" fit -
 ok "so do two files read as one" bash -c 'head -n 4 plain.csv >a.csv; tail -n +5 plain.tsv >b.tsv
     "$GCG" fit --quiet --log none --lambda 1 -o m b.tsv a.csv && cmp csv.m m'
 
+printf '1:\n1\n2\n77:\n1\n' >probe.txt
+ok "the pairs of a probe file become the test set" bash -c '"$GCG" fit --quiet --lambda 1 --test-pairs probe.txt -o m netflix.txt >log 2>err && grep -qP "^# test_n\t2$" log'
+ok "the pairs that are not in training are counted" says '1 of 3 pairs of --test-pairs'
+ok "also where the training file has no ratings" fit --implicit --test-pairs probe.txt -o m plain.csv
+
 # ---- folders, standard input, damage ----
 mkdir folder empty
 csplit -s -z -f folder/mv_ -b '%07d.txt' netflix.txt '/:/' '{*}'
