@@ -178,21 +178,22 @@ void gcg_tall_cut(gcg_factors *x, int32_t k)
     x->k = k;
 }
 
-/* One round: X <- X A L^(-1/2) with X'X = A L A'. */
-static gcg_status orthonormalise_once(gcg_factors *x, double scale, double *g, double *basis, double *values,
-                                      gcg_err *err)
+/* One round: X <- X A L^(-1/2) with X'X = A L A'. *smallest: the least entry of L that was kept. */
+static gcg_status orthonormalise_once(gcg_factors *x, double least, double *g, double *basis, double *values,
+                                      double *smallest, gcg_err *err)
 {
     int32_t k = x->k, kept = 0;
     gcg_status status = gcg_tall_gram(x, x, 1, g, err);
     if (!status) status = gcg_blas_eigen(k, g, values, err);
     if (status) return status;
-    /* squares of the relative rounding of a projection, with room */
-    double floor = fmax(values[k - 1], scale) * (x->type == GCG_FLOAT ? 1e-10 : 1e-24);
+    double rounding = x->type == GCG_FLOAT ? 1e-10 : 1e-24; /* squared, with room */
+    double floor = fmax(values[k - 1] * rounding, least);
     for (int32_t q = k - 1; q >= 0 && values[q] > floor; q--) kept++;
     if (kept == 0) {
         gcg_tall_cut(x, 0);
         return GCG_OK;
     }
+    *smallest = values[k - kept];
     for (int32_t c = 0; c < kept; c++) { /* largest first */
         double inverse = 1 / sqrt(values[k - 1 - c]);
         for (int32_t q = 0; q < k; q++)
@@ -216,14 +217,16 @@ gcg_status gcg_tall_square_norm(const gcg_factors *x, double *norm, gcg_err *err
     return status;
 }
 
-gcg_status gcg_tall_orthonormalise(gcg_factors *x, double scale, gcg_err *err)
+gcg_status gcg_tall_orthonormalise(gcg_factors *x, double least, double *smallest, gcg_err *err)
 {
     int64_t k = x->k;
+    double first = 0, later = 0;
     double *g = gcg_mem_alloc_array(k * k, sizeof *g), *basis = gcg_mem_alloc_array(k * k, sizeof *basis),
            *values = gcg_mem_alloc_array(k, sizeof *values);
     gcg_status status = g && basis && values ? GCG_OK : gcg_fail_memory(err, "orthonormal basis");
-    for (int round = 0; round < 2 && !status && x->k > 0; round++)
-        status = orthonormalise_once(x, round == 0 ? scale : 0, g, basis, values, err);
+    if (!status && x->k > 0) status = orthonormalise_once(x, least, g, basis, values, &first, err);
+    if (!status && x->k > 0) status = orthonormalise_once(x, 0, g, basis, values, &later, err);
+    if (smallest) *smallest = first;
     gcg_mem_free(g);
     gcg_mem_free(basis);
     gcg_mem_free(values);

@@ -22,10 +22,9 @@ gcg_status gcg_tall_project(const gcg_factors *b, const double *weight, gcg_fact
 /* Sum of the squares of all entries, in double. */
 gcg_status gcg_tall_square_norm(const gcg_factors *x, double *norm, gcg_err *err);
 /* Replaces X by an orthonormal basis of its columns' span (eigenbasis of the Gram matrix, twice). Directions
- * whose squared norm is below rounding beside `scale` are dropped, so x->k may fall, to 0 at worst: after a
- * projection scale is the squared norm from before it, else what is left of a space that is used up would
- * count as new. */
-gcg_status gcg_tall_orthonormalise(gcg_factors *x, double scale, gcg_err *err);
+ * with a squared norm below `least`, or below rounding beside the largest, are dropped: x->k may fall, to 0
+ * at worst. */
+gcg_status gcg_tall_orthonormalise(gcg_factors *x, double least, gcg_err *err);
 /* A narrower view of the first k columns becomes the matrix itself: columns k.. are set to 0. */
 void gcg_tall_cut(gcg_factors *x, int32_t k);
 

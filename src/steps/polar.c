@@ -329,15 +329,30 @@ static void fill_start(gcg_factors *z, const gcg_factors *start, gcg_rng *rng)
             gcg_factors_set(z, j, q, q < given ? gcg_factors_get(start, j, q) : gcg_rng_normal(rng));
 }
 
-/* Orthonormalises z[t] against Q and the blocks before it, and computes y[t] = (I - PP') R z[t]. */
+/* Makes z[t] orthonormal, and orthogonal to Q and to the blocks before it. What is left of a column that lay
+ * in their span is rounding, blown up when it is normalised: it shows by falling into the span again, and is
+ * dropped. */
+static gcg_status orthogonalise(krylov *k, int32_t t, gcg_err *err)
+{
+    const double remains = 0.25; /* of the squared norm, for a direction that is new */
+    gcg_factors *z = &k->z[t];
+    double scale, smallest = 0, rounding = z->type == GCG_FLOAT ? 1e-10 : 1e-24;
+    gcg_status status = gcg_tall_square_norm(z, &scale, err);
+    for (int round = 0; round < 2 && !status && z->k > 0; round++) {
+        status = gcg_tall_project(k->v, k->inverse_s, z, err);
+        for (int32_t s = 0; s < t && !status; s++) status = gcg_tall_project(&k->z[s], NULL, z, err);
+        if (!status)
+            status = gcg_tall_orthonormalise(z, round > 0 ? remains : scale * rounding, &smallest, err);
+        if (smallest > scale * sqrt(rounding)) break; /* far above rounding: once is enough */
+    }
+    return status;
+}
+
+/* z[t] made orthonormal, and y[t] = (I - PP') R z[t]. */
 static gcg_status extend(krylov *k, int32_t t, gcg_err *err)
 {
     gcg_factors *z = &k->z[t];
-    double scale;
-    gcg_status status = gcg_tall_square_norm(z, &scale, err);
-    if (!status) status = gcg_tall_project(k->v, k->inverse_s, z, err);
-    for (int32_t s = 0; s < t && !status; s++) status = gcg_tall_project(&k->z[s], NULL, z, err);
-    if (!status) status = gcg_tall_orthonormalise(z, scale, err);
+    gcg_status status = orthogonalise(k, t, err);
     if (status || z->k == 0) return status;
     status = gcg_factors_init(&k->y[t], k->r->rows, z->k, z->type, err);
     if (status) return status;
