@@ -23,8 +23,8 @@ gcg_status gcg_tall_project(const gcg_factors *b, const double *weight, gcg_fact
 gcg_status gcg_tall_square_norm(const gcg_factors *x, double *norm, gcg_err *err);
 /* Replaces X by an orthonormal basis of its columns' span (eigenbasis of the Gram matrix, twice). Directions
  * with a squared norm below `least`, or below rounding beside the largest, are dropped: x->k may fall, to 0
- * at worst. */
-gcg_status gcg_tall_orthonormalise(gcg_factors *x, double least, gcg_err *err);
+ * at worst. *smallest (may be NULL): squared norm of the smallest direction that was kept. */
+gcg_status gcg_tall_orthonormalise(gcg_factors *x, double least, double *smallest, gcg_err *err);
 /* A narrower view of the first k columns becomes the matrix itself: columns k.. are set to 0. */
 void gcg_tall_cut(gcg_factors *x, int32_t k);
 

@@ -25,7 +25,7 @@ double gcg_factors_get(const gcg_factors *f, int32_t row, int32_t q);
 void gcg_factors_set(gcg_factors *f, int32_t row, int32_t q, double value);
 /* A copy in the given precision. */
 gcg_status gcg_factors_copy(const gcg_factors *f, gcg_dtype type, gcg_factors *out, gcg_err *err);
-/* u_i . v_j, summed in double, in the order q = 0..k-1. Both of one type and one k. */
+/* u_i . v_j, summed in double in a fixed order (the same on every machine). Both of one type and one k. */
 double gcg_factors_dot(const gcg_factors *u, int32_t i, const gcg_factors *v, int32_t j);
 
 #endif
