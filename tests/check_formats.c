@@ -374,6 +374,7 @@ START_TEST(netflix_blocks_are_read)
     options.format = GCG_FORMAT_NETFLIX;
     ERROR("3,5,2005-09-06\n1:\n2,3\n", 1, 1, "before any movie");
     ERROR(":\n1,2\n", 1, 1, "the movie id is empty");
+    ERROR("1:\n\"3,4\n", 2, 1, "not closed");
     POINTS("tt01:\n3,4\n", NETFLIX, 0, "3,tt01,4;");
 }
 END_TEST
@@ -397,6 +398,8 @@ START_TEST(kdd_blocks_keep_their_promises)
     ERROR("7\t5\n", 1, 1, "before any user");
     ERROR("1|x\n7\t5\n", 1, 3, "whole number");
     ERROR("|1\n7\t5\n", 1, 1, "the user id is empty");
+    ERROR("1|1\n\"7\t5\n", 2, 1, "not closed");
+    ERROR("1|2\n7\t5\n\t6\n", 3, 1, "the item id is empty");
     setup();
     POINTS("1|2|3\n4|5|6\n", PIPE, 0, "1,2,3;4,5,6;");
     options.pairs = 1;

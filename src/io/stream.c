@@ -167,6 +167,7 @@ gcg_status gcg_read_files(const char *const *paths, int path_count, const gcg_re
         gcg_input_close(r.in);
         r.in = NULL;
     }
+    if (list.count > 1) r.file = NULL; /* what follows is about all of them */
     status = finish(&r, status, start);
     gcg_paths_release(&list);
     return status;
