@@ -74,11 +74,21 @@ static int unknown_command(const char *word)
     return report_usage("unknown subcommand %s; there are %s", quoted, list);
 }
 
+static int no_command(const char *word)
+{
+    char quoted[256];
+    gcg_quote(quoted, word, (int64_t)strlen(word));
+    return report_usage("%s: a subcommand comes first, then its options: gcg-mc fit --lambda 5 ... (gcg-mc "
+                        "--help lists them)",
+                        quoted);
+}
+
 int main(int argc, char **argv)
 {
     keep_standard_streams();
     return_freed_blocks();
     signal(SIGPIPE, SIG_IGN); /* a closed pipe is a write error, which each subcommand handles */
+    signal(SIGXFSZ, SIG_IGN); /* and so is a file that grows over the limit of ulimit -f */
     gcg_blas_init();
     if (argc < 2) {
         print_usage(stderr);
@@ -94,7 +104,5 @@ int main(int argc, char **argv)
     }
     for (int i = 0; i < COMMANDS; i++)
         if (strcmp(argv[1], commands[i].name) == 0) return commands[i].run(argc - 1, argv + 1);
-    if (argv[1][0] == '-')
-        return report_usage("the subcommand comes first, then its options: gcg-mc fit --lambda 5 ...");
-    return unknown_command(argv[1]);
+    return argv[1][0] == '-' ? no_command(argv[1]) : unknown_command(argv[1]);
 }

@@ -14,6 +14,7 @@
 #include "cmd/report.h"
 
 enum { MAX_OPTIONS = 64, HELP_CODE = 1000, FIRST_CODE = 1001 };
+static const char help_name[] = "help"; /* every table has it */
 
 /* ---- strict numbers ---- */
 
@@ -80,14 +81,16 @@ static int parse_size(const char *text, int64_t *value)
 static int bad(const opt_entry *e, const char *text, const char *what)
 {
     char quoted[256];
-    return report_usage("--%s %s: %s", e->name, gcg_quote(quoted, text, (int64_t)strlen(text)), what);
+    return report_usage("--%s '%s': %s", e->name, gcg_quote(quoted, text, (int64_t)strlen(text)), what);
 }
 
 /* The range of a number in words; both ends may be open-ended. */
 static const char *range(const opt_entry *e, char text[96])
 {
     const char *more = e->open_min ? "more than" : "at least";
-    if (e->max > e->min && isfinite(e->max) && e->max < 9e18)
+    if (e->wants)
+        snprintf(text, 96, "wants %s", e->wants);
+    else if (e->max > e->min && isfinite(e->max))
         snprintf(text, 96, "wants %s %g and at most %g", more, e->min, e->max);
     else
         snprintf(text, 96, "wants %s %g", more, e->min);
@@ -127,10 +130,11 @@ static int set_option(const opt_entry *e, const char *text, void *settings)
         *(int *)field = 1;
         return 0;
     case OPT_TEXT:
+        if (!*text) return bad(e, text, "is empty");
         *(const char **)field = text;
         return 0;
     case OPT_REAL:
-        if (opt_number(text, &number) != 0) return bad(e, text, "is not a number");
+        if (opt_number(text, &number) != 0) return bad(e, text, "is not a number (or too large)");
         if (!in_range(e, number)) return bad(e, text, range(e, message));
         *(double *)field = number;
         return 0;
@@ -145,7 +149,7 @@ static int set_option(const opt_entry *e, const char *text, void *settings)
     case OPT_SIZE:
         return parse_size(text, (int64_t *)field) == 0
                    ? 0
-                   : bad(e, text, "wants bytes, with K, M or G behind if you like");
+                   : bad(e, text, "wants a number of bytes, or one with K, M, G or T behind it");
     case OPT_CHOICE:
         return set_choice(e, text, (int *)field);
     case OPT_CUSTOM:
@@ -191,35 +195,60 @@ int opt_distance(const char *a, const char *b)
     return row[m];
 }
 
+/* The option whose name is near word, or NULL. A short word has few letters that may be wrong. */
+static const char *nearest_name(const char *word, const opt_entry *table, size_t entries)
+{
+    enum { MOST_EDITS = 3 };
+    int length = (int)strlen(word), allowed = length / 2 < MOST_EDITS ? length / 2 : MOST_EDITS;
+    const char *nearest = NULL;
+    for (size_t i = 0; i < entries; i++) {
+        int distance = opt_distance(word, table[i].name);
+        if (distance > allowed) continue;
+        allowed = distance - 1;
+        nearest = table[i].name;
+    }
+    return nearest;
+}
+
+/* Appends a name to "--a or --b". */
+static void list_name(char *list, size_t size, const char *name)
+{
+    size_t n = strlen(list);
+    snprintf(list + n, size - n, "%s--%s", n ? " or " : "", name);
+}
+
 /* A message about an option that getopt did not take. */
 static int unknown(const char *word, int letter, const char *command, const opt_entry *table, size_t entries)
 {
-    char quoted[256], name[64];
-    if (letter > 0 && letter < 256 && word[0] == '-' && word[1] != '-')
-        return report_usage("unknown option -%s (gcg-mc %s --help lists them)",
-                            gcg_quote(quoted, (char[]){(char)letter}, 1), command);
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(word + 2, "="), word + 2);
+    char quoted[256], name[64], list[1024] = "";
+    int is_short = word[1] != '-';
+    const char *start = word + (is_short ? 1 : 2);
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(start, "="), start);
     size_t length = strlen(name), matches = 0;
-    const char *nearest = NULL;
-    int best = 4; /* more changes than 3 are another word */
-    for (size_t i = 0; i < entries; i++) {
-        matches += strncmp(name, table[i].name, length) == 0;
-        int distance = opt_distance(name, table[i].name);
-        if (distance < best) {
-            best = distance;
-            nearest = table[i].name;
-        }
+    for (size_t i = 0; i <= entries && !is_short; i++) {
+        const char *known = i < entries ? table[i].name : help_name;
+        if (strncmp(name, known, length) != 0) continue;
+        list_name(list, sizeof list, known);
+        matches++;
     }
-    gcg_quote(quoted, name, (int64_t)length);
     if (matches > 1)
-        return report_usage("option --%s is ambiguous (gcg-mc %s --help lists them)", quoted, command);
-    if (nearest) return report_usage("unknown option --%s; did you mean --%s?", quoted, nearest);
-    return report_usage("unknown option --%s (gcg-mc %s --help lists them)", quoted, command);
+        return report_usage("option --%s could be %s", gcg_quote(quoted, name, (int64_t)length), list);
+    const char *nearest = length > 2 ? nearest_name(name, table, entries) : NULL;
+    if (is_short)
+        gcg_quote(quoted, (char[]){(char)letter}, 1);
+    else
+        gcg_quote(quoted, name, (int64_t)length);
+    if (nearest)
+        return report_usage("unknown option %s%s; did you mean --%s?", is_short ? "-" : "--", quoted,
+                            nearest);
+    return report_usage("unknown option %s%s (gcg-mc %s --help lists them)", is_short ? "-" : "--", quoted,
+                        command);
 }
 
 static const opt_entry *entry_of(int code, const opt_entry *table, size_t entries)
 {
     if (code >= FIRST_CODE) return &table[code - FIRST_CODE];
+    if (code == '?') return NULL;
     for (size_t i = 0; i < entries; i++)
         if (table[i].letter && table[i].letter == code) return &table[i];
     return NULL;
@@ -240,9 +269,28 @@ static void build(const opt_entry *table, size_t entries, struct option *longs, 
             if (has_argument) shorts[n++] = ':';
         }
     }
-    longs[entries] = (struct option){"help", 0, NULL, HELP_CODE};
+    longs[entries] = (struct option){help_name, 0, NULL, HELP_CODE};
     longs[entries + 1] = (struct option){0};
     shorts[n] = '\0';
+}
+
+/* A message about an argument that getopt missed, or that is one too many. */
+static int bad_argument(int code, const char *word, const opt_entry *e)
+{
+    char quoted[256];
+    gcg_quote(quoted, word, (int64_t)strlen(word));
+    if (code == ':') return report_usage("%s wants an argument: %s", quoted, e->argument);
+    return report_usage("%s: --%s takes no argument", quoted, e ? e->name : help_name);
+}
+
+/* One result of getopt_long for the word argv[at]: 0, or the exit code after a message. */
+static int take(int code, const char *word, const char *command, const opt_entry *table, size_t entries,
+                void *settings)
+{
+    int is_bad = code == ':' || (code == '?' && optopt >= HELP_CODE);
+    const opt_entry *e = entry_of(is_bad ? optopt : code, table, entries);
+    if (is_bad) return bad_argument(code, word, e);
+    return e ? set_option(e, optarg, settings) : unknown(word, optopt, command, table, entries);
 }
 
 int opt_parse(int argc, char **argv, const char *usage, const char *summary, const opt_entry *table,
@@ -255,27 +303,22 @@ int opt_parse(int argc, char **argv, const char *usage, const char *summary, con
     *words = argv + 1; /* words are moved to the front as they come */
     *word_count = 0;
     opterr = 0;
-    optind = 1;
+    optind = 0; /* glibc: start anew, whatever was parsed before */
     for (;;) {
-        int at = optind, code = getopt_long(argc, argv, shorts, longs, NULL), failed = 0;
+        int at = optind ? optind : 1, code = getopt_long(argc, argv, shorts, longs, NULL), failed = 0;
         if (code == -1) break;
-        const opt_entry *e = NULL;
         if (code == HELP_CODE) {
             print_help(usage, summary, table, entries);
             return report_close_stdout() ? GCG_ERR_IO : -1;
         }
         if (code == 1)
             (*words)[(*word_count)++] = optarg;
-        else if (code == ':' && (e = entry_of(optopt, table, entries)))
-            failed = report_usage("--%s wants an argument: %s", e->name, e->argument ? e->argument : "");
-        else if (code == '?' && optopt >= FIRST_CODE)
-            failed = report_usage("--%s takes no argument", entry_of(optopt, table, entries)->name);
-        else if ((e = entry_of(code, table, entries)))
-            failed = set_option(e, optarg, settings);
         else
-            failed = unknown(argv[at], optopt, argv[0], table, entries);
+            failed = take(code, argv[at], argv[0], table, entries, settings);
         if (failed) return failed;
     }
     while (optind < argc) (*words)[(*word_count)++] = argv[optind++]; /* after "--" */
+    for (int i = 0; i < *word_count; i++)
+        if (!*(*words)[i]) return report_usage("an empty word ('') among the file names");
     return 0;
 }

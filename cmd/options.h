@@ -7,11 +7,11 @@
 
 typedef enum {
     OPT_FLAG,   /* int, set to 1 */
-    OPT_TEXT,   /* const char * */
+    OPT_TEXT,   /* const char *, not empty */
     OPT_REAL,   /* double, strict; min..max inclusive, open_min excludes min; min = max = 0: no range */
     OPT_COUNT,  /* int64_t, strict; min..max */
     OPT_UINT64, /* uint64_t, strict */
-    OPT_SIZE,   /* int64_t, bytes with optional K, M, G (powers of 1024) */
+    OPT_SIZE,   /* int64_t, bytes with optional K, M, G, T (powers of 1024) */
     OPT_CHOICE, /* int, index into choices (NULL-terminated) */
     OPT_CUSTOM  /* parse(text, field, message, size): 0 when fine, else fills message with what is wrong */
 } opt_kind;
@@ -23,8 +23,9 @@ typedef struct {
     size_t offset;        /* of the field in the settings struct */
     const char *argument; /* name of the argument in --help; NULL for flags */
     const char *help;     /* one line */
-    double min, max;      /* for REAL, COUNT and UINT64 */
+    double min, max;      /* for REAL and COUNT */
     int open_min;         /* REAL: min itself is not allowed */
+    const char *wants;    /* the range in words, for messages; NULL: made from min and max */
     const char *const *choices;
     int (*parse)(const char *text, void *field, char *message, size_t size);
     size_t seen_offset; /* where an int is set to 1 when the option was given; 0 = nowhere */

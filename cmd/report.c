@@ -14,18 +14,39 @@ static const char *word_of(gcg_severity severity)
     return severity == GCG_ERROR ? "error" : severity == GCG_WARNING ? "warning" : "note";
 }
 
-/* gcg-mc: FILE:LINE:COL: error: text */
+/* Appends text to line as far as there is room, control bytes as \xNN. */
+static void append(char *line, size_t size, const char *text)
+{
+    size_t n = strlen(line);
+    for (; *text && n + 5 < size; text++) {
+        unsigned char byte = (unsigned char)*text;
+        if (byte < 0x20 || byte == 0x7f)
+            n += (size_t)snprintf(line + n, size - n, "\\x%02X", byte);
+        else
+            line[n++] = (char)byte;
+    }
+    line[n] = '\0';
+}
+
+/* gcg-mc: FILE:LINE:COL: error: text. In one write, so that lines of several programs do not mix. */
 static void print(gcg_severity severity, const char *file, int64_t line, int64_t col, const char *text)
 {
+    char message[6144] = "gcg-mc: ", place[64] = "";
     if (severity == GCG_NOTE && report_say.quiet) return;
-    fprintf(stderr, "gcg-mc: ");
     if (file && *file) {
-        fprintf(stderr, "%s:", file);
-        if (line > 0) fprintf(stderr, "%lld:", (long long)line);
-        if (line > 0 && col > 0) fprintf(stderr, "%lld:", (long long)col);
-        fputc(' ', stderr);
+        append(message, sizeof message, file);
+        if (line > 0 && col > 0)
+            snprintf(place, sizeof place, ":%lld:%lld: ", (long long)line, (long long)col);
+        else if (line > 0)
+            snprintf(place, sizeof place, ":%lld: ", (long long)line);
+        else
+            snprintf(place, sizeof place, ": ");
     }
-    fprintf(stderr, "%s: %s\n", word_of(severity), text);
+    append(message, sizeof message, place);
+    append(message, sizeof message, word_of(severity));
+    append(message, sizeof message, ": ");
+    append(message, sizeof message, text);
+    fprintf(stderr, "%s\n", message);
 }
 
 static void emit(void *user, gcg_severity severity, const char *file, int64_t line, int64_t col,
