@@ -63,16 +63,17 @@ static int plan_memory(const fit *f)
     int64_t pairs =
                 (f->d.test.pairs.n + f->d.valid.pairs.n) * (int64_t)(2 * sizeof(int32_t) + sizeof(double)),
             bytes = memory_of_fit(&f->d.ratings, &f->set, rank) + widening(f) + pairs;
+    char whole[32], part[32];
     if (f->s.dry_run) printf("memory_bytes\t%" PRId64 "\n", bytes);
     if (f->s.verbose || f->s.dry_run || f->s.has_memory)
-        report_note("memory: about %.3g MB at rank %" PRId32 ", of these %.3g MB for the ratings",
-                    1e-6 * (double)bytes, rank, 1e-6 * (double)memory_of_ratings(x));
+        report_note("memory: about %s at rank %" PRId32 ", of these %s for the ratings",
+                    memory_text(whole, bytes), rank, memory_text(part, memory_of_ratings(x)));
     if (!f->s.has_memory || bytes <= f->s.max_memory) return 0;
     gcg_err err;
     gcg_fail(&err, GCG_ERR_NOMEM, NULL, 0, 0,
-             "needs about %" PRId64 " bytes of memory at rank %" PRId32 ", --max-memory allows %" PRId64
-             ": raise it, or lower --rank",
-             bytes, rank, f->s.max_memory);
+             "needs about %s (%" PRId64 " bytes) of memory at rank %" PRId32
+             ", --max-memory allows %s: raise it, or lower --rank",
+             memory_text(whole, bytes), bytes, rank, memory_text(part, f->s.max_memory));
     return report_error(&err, NULL);
 }
 

@@ -5,12 +5,14 @@
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "cmd/fit.h"
 #include "cmd/report.h"
 #include "cmd/version.h"
+#include "maths/certificate.h"
 
 gcg_status fit_log_open(fit_log *log, const fit_settings *s, const fit_data *d, gcg_err *err)
 {
@@ -108,8 +110,8 @@ static gcg_status score(const fit_log *log, const gcg_progress *p, const fit_set
 static gcg_status take_if_best(fit_log *log, const gcg_progress *p, gcg_err *err)
 {
     fit_best *best = &log->best;
-    if (log->s->keep != FIT_KEEP_BEST || (best->taken && !(log->valid_rmse < best->valid_rmse)))
-        return GCG_OK;
+    if (log->s->keep != FIT_KEEP_BEST) return GCG_OK;
+    if (best->taken && log->valid_rmse >= best->valid_rmse) return GCG_OK; /* nan: nothing to choose by */
     gcg_factors_release(&best->u);
     gcg_factors_release(&best->v);
     gcg_status status = gcg_factors_copy(p->u, p->u->type, &best->u, err);
@@ -123,15 +125,23 @@ static gcg_status take_if_best(fit_log *log, const gcg_progress *p, gcg_err *err
 
 /* ---- progress ---- */
 
+static int terminal_columns(void)
+{
+    enum { USUAL = 80 };
+    struct winsize size;
+    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : USUAL;
+}
+
+/* One line, rewritten; cut at the edge of the terminal, for a line that wraps cannot be rewritten. */
 static void show_progress(const fit_log *log, const gcg_progress *p)
 {
+    char line[256], valid[32] = "", test[32] = "";
     if (!log->progress_line) return;
-    fprintf(stderr, "\r\033[Kiteration %" PRId64 "  gap %.2e  rank %" PRId32 "  RMSE %.5f", p->iter, p->gap,
-            p->rank, p->train_rmse);
-    if (log->d->valid.given) fprintf(stderr, "  valid %.5f", log->valid_rmse);
-    if (log->d->test.given) fprintf(stderr, "  test %.5f", log->test_rmse);
-    fprintf(stderr, "  %.1f s", p->time_s);
-    fflush(stderr);
+    if (log->d->valid.given) snprintf(valid, sizeof valid, "  valid %.5f", log->valid_rmse);
+    if (log->d->test.given) snprintf(test, sizeof test, "  test %.5f", log->test_rmse);
+    snprintf(line, sizeof line, "iteration %" PRId64 "  gap %.2e  rank %" PRId32 "  RMSE %.5f%s%s  %.1f s",
+             p->iter, p->gap, p->rank, p->train_rmse, valid, test, p->time_s);
+    fprintf(stderr, "\r\033[K%.*s", terminal_columns() - 1, line);
 }
 
 gcg_status fit_log_progress(const gcg_progress *p, void *user, gcg_err *err)
@@ -171,9 +181,19 @@ void fit_log_phase(const char *phase, void *user)
     log->phase_start = now;
 }
 
+/* The bound of the run's end holds for every iterate. */
+static void give_last_bound(gcg_progress *at, const gcg_progress *last)
+{
+    at->dual = last->dual;
+    at->rule = last->rule;
+    at->probability = last->probability;
+    at->gap = isnan(at->dual) ? NAN : gcg_certificate_gap(at->objective, at->dual);
+}
+
 gcg_status fit_log_close(fit_log *log, const gcg_solver_result *result, gcg_err *err)
 {
     const gcg_progress *p = &result->last;
+    give_last_bound(&log->best.at, p);
     if (p->rule == GCG_CERT_PROBABILITY)
         put(log, "# certificate\tprobability %.1g\n", p->probability);
     else

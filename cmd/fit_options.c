@@ -191,6 +191,14 @@ static int check_lambda(const fit_settings *s)
     return 0;
 }
 
+/* What the reading options ask for must be possible: found out before any file is touched. */
+static int check_reading(const fit_settings *s)
+{
+    gcg_read_options options = reading_options(&s->reading);
+    gcg_err err;
+    return gcg_read_options_check(&options, &err) == GCG_OK ? 0 : report_error(&err, NULL);
+}
+
 /* Standard input can be read once. */
 static int check_stdin(const fit_settings *s)
 {
@@ -289,6 +297,7 @@ int fit_parse(int argc, char **argv, fit_settings *s)
     if (!code && s->train_count == 0)
         code = report_usage("no TRAIN: name rating files, a folder, or - for standard input");
     if (!code && !s->output && !s->dry_run) code = report_usage("no -o MODEL: where should the model go?");
+    if (!code) code = check_reading(s);
     if (!code) code = check_stdin(s);
     if (!code) code = check_rest(s);
     if (!code) code = check_outputs(s);

@@ -178,20 +178,52 @@ static void rule_in_words(const gcg_progress *p, char text[80])
         snprintf(text, 80, "%s", words[p->rule]);
 }
 
+/* Why the gap was not reached and what to do about it. */
+static void warn_of_stop(const fit_outcome *o)
+{
+    const fit_settings *s = o->s;
+    const gcg_progress *p = &o->result->last;
+    char gaps[80] = "";
+    if (!isnan(p->gap)) snprintf(gaps, sizeof gaps, " (gap %.2e, wanted %g)", p->gap, s->gap);
+    switch (o->result->stop) {
+    case GCG_STOP_MAX_ITER:
+        report_warning("stopped by --max-iter %" PRId64 " before it converged%s: raise it", s->max_iter,
+                       gaps);
+        break;
+    case GCG_STOP_MAX_TIME:
+        report_warning("stopped by --max-time %g before it converged%s: raise it", s->max_time, gaps);
+        break;
+    case GCG_STOP_RANK_CAP:
+        report_warning("--rank %" PRId64 " keeps it from converging%s: raise it", s->rank, gaps);
+        break;
+    case GCG_STOP_STALLED:
+        report_warning("no further progress in this precision%s: raise --gap%s", gaps,
+                       s->precision == GCG_PRECISION_FLOAT ? ", or leave --precision float out" : "");
+        break;
+    case GCG_STOP_SIGNAL:
+        report_warning("stopped by a signal before it converged%s", gaps);
+        break;
+    case GCG_STOP_CONVERGED:
+    case GCG_STOP_ZERO:
+        break;
+    }
+}
+
 void fit_say_outcome(const fit_outcome *o)
 {
     const gcg_progress *p = &o->result->last;
     char rule[80];
     rule_in_words(p, rule);
-    report_note("%s after %" PRId64 " iterations, %.2f s: objective %.10g, gap %.2e (%s), rank %" PRId32
+    warn_of_stop(o);
+    report_note("%s after %" PRId64 " iteration%s, %.2f s: objective %.10g, gap %.2e (%s), rank %" PRId32
                 ", train RMSE %.6g",
-                gcg_stop_name(o->result->stop), p->iter, p->time_s, p->objective, p->gap, rule, p->rank,
-                p->train_rmse);
-    if (o->d->valid.given) report_note("validation RMSE %.6g", written_rmse(o, 1));
-    if (o->d->test.given) report_note("test RMSE %.6g", written_rmse(o, 0));
+                gcg_stop_name(o->result->stop), p->iter, p->iter == 1 ? "" : "s", p->time_s, p->objective,
+                p->gap, rule, p->rank, p->train_rmse);
     if (o->log->best.taken)
         report_note("the model is that of iteration %" PRId64 ", best by validation RMSE",
                     o->log->best.at.iter);
+    if (o->d->valid.given) report_note("validation RMSE %.6g", written_rmse(o, 1));
+    if (o->d->test.given) report_note("test RMSE %.6g", written_rmse(o, 0));
     if (!o->s->verbose) return;
     for (int i = 0; i < 8 && o->log->phases[i].name; i++)
         report_note("time in %s: %.2f s", o->log->phases[i].name, o->log->phases[i].seconds);

@@ -1,6 +1,9 @@
 /* Memory of a fit: see memory.h. What the solver allocates is the solver's to say. */
 #include "cmd/memory.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 int32_t memory_rank(const gcg_csr *x, int64_t limit)
 {
     int32_t least = x->rows < x->cols ? x->rows : x->cols;
@@ -18,4 +21,18 @@ int64_t memory_of_fit(const gcg_ratings *r, const gcg_solver_settings *settings,
 {
     return memory_of_ratings(&r->x) + gcg_idmap_bytes(r->users) + gcg_idmap_bytes(r->items) +
            gcg_complete_memory(&r->x, settings, rank);
+}
+
+const char *memory_text(char text[32], int64_t bytes)
+{
+    static const char *const units[] = {"KiB", "MiB", "GiB", "TiB"};
+    double amount = (double)bytes / 1024;
+    int unit = 0;
+    if (bytes < 1024) {
+        snprintf(text, 32, "%" PRId64 " bytes", bytes);
+        return text;
+    }
+    for (; amount >= 1000 && unit < 3; unit++) amount /= 1024;
+    snprintf(text, 32, "%.3g %s", amount, units[unit]);
+    return text;
 }

@@ -14,5 +14,7 @@ int32_t memory_rank(const gcg_csr *x, int64_t limit);
 int64_t memory_of_ratings(const gcg_csr *x);
 /* Bytes of a fit that reaches this rank: ratings, ids and the solver's arrays. */
 int64_t memory_of_fit(const gcg_ratings *r, const gcg_solver_settings *settings, int32_t rank);
+/* bytes in words: "57.1 KiB". The units of --max-memory. */
+const char *memory_text(char text[32], int64_t bytes);
 
 #endif
