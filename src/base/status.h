@@ -39,7 +39,8 @@ const char *gcg_quote(char out[256], const char *text, int64_t length);
 
 typedef enum { GCG_NOTE, GCG_WARNING, GCG_ERROR } gcg_severity;
 
-/* Where diagnostics go. emit may be NULL (then they are only counted). */
+/* Where diagnostics go. emit may be NULL (then they are only counted); it gets file and text in printable
+ * form, file may be NULL. */
 typedef struct gcg_diag {
     void (*emit)(void *user, gcg_severity severity, const char *file, int64_t line, int64_t col,
                  const char *text);
