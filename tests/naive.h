@@ -328,6 +328,13 @@ static inline int64_t naive_fail_each_allocation(gcg_status (*once)(void *ctx), 
     }
 }
 
+/* The address sanitizer stops at an allocation that is too large, unless told that this is tested. */
+const char *__asan_default_options(void);
+const char *__asan_default_options(void)
+{
+    return "allocator_may_return_null=1";
+}
+
 /* ---- running ---- */
 
 static inline int naive_run(Suite *suite)

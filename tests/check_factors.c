@@ -1,0 +1,125 @@
+/* store/factors. */
+#include "tests/naive.h"
+
+START_TEST(rows_are_padded_with_zeros_and_aligned)
+{
+    for (gcg_dtype type = GCG_FLOAT; type <= GCG_DOUBLE; type += 4)
+        for (int k = 0; k <= 33; k++) {
+            gcg_factors f;
+            ck_assert_int_eq(gcg_factors_init(&f, 5, k, type, NULL), GCG_OK);
+            ck_assert_int_eq(f.stride, (k + 15) / 16 * 16);
+            ck_assert_uint_eq((uintptr_t)f.data % GCG_MEM_ALIGN, 0);
+            ck_assert_uint_eq((size_t)f.stride * type % GCG_MEM_ALIGN, 0);
+            for (int e = 0; e < 5 * f.stride * (int)type; e++)
+                if (((char *)f.data)[e]) ck_abort_msg("not zero");
+            gcg_factors_release(&f);
+            ck_assert_ptr_null(f.data);
+            gcg_factors_release(&f);
+        }
+    ck_assert_int_eq(gcg_mem_blocks(), 0);
+}
+END_TEST
+
+START_TEST(entries_stand_where_they_were_put)
+{
+    for (gcg_dtype type = GCG_FLOAT; type <= GCG_DOUBLE; type += 4) {
+        gcg_factors f;
+        ck_assert_int_eq(gcg_factors_init(&f, 4, 18, type, NULL), GCG_OK);
+        for (int i = 0; i < 4; i++)
+            for (int q = 0; q < 18; q++) gcg_factors_set(&f, i, q, 100 * i + q + 0.1);
+        for (int i = 0; i < 4; i++)
+            for (int q = 0; q < 18; q++) {
+                double want = 100 * i + q + 0.1;
+                if (type == GCG_FLOAT) {
+                    want = (double)(float)want;
+                    ck_assert_double_eq((double)((float *)f.data)[i * 32 + q], want);
+                } else {
+                    ck_assert_double_eq(((double *)f.data)[i * 32 + q], want);
+                }
+                ck_assert_double_eq(gcg_factors_get(&f, i, q), want);
+            }
+        ck_assert(naive_padding_is_zero(&f));
+        gcg_factors_release(&f);
+    }
+}
+END_TEST
+
+START_TEST(a_copy_changes_the_precision_only)
+{
+    naive_rng g = naive_seed(1);
+    gcg_factors f = naive_factors(&g, 9, 19, GCG_DOUBLE, 1), narrow, wide;
+    ck_assert_int_eq(gcg_factors_copy(&f, GCG_FLOAT, &narrow, NULL), GCG_OK);
+    ck_assert_int_eq(gcg_factors_copy(&narrow, GCG_DOUBLE, &wide, NULL), GCG_OK);
+    ck_assert(narrow.rows == 9 && narrow.k == 19 && narrow.type == GCG_FLOAT && wide.type == GCG_DOUBLE);
+    for (int i = 0; i < 9; i++)
+        for (int q = 0; q < 19; q++) {
+            double rounded = (double)(float)gcg_factors_get(&f, i, q);
+            ck_assert_double_eq(gcg_factors_get(&narrow, i, q), rounded);
+            ck_assert_double_eq(gcg_factors_get(&wide, i, q), rounded);
+        }
+    gcg_factors_release(&f);
+    gcg_factors_release(&narrow);
+    gcg_factors_release(&wide);
+}
+END_TEST
+
+START_TEST(dots_are_summed_in_double_and_in_order)
+{
+    for (gcg_dtype type = GCG_FLOAT; type <= GCG_DOUBLE; type += 4) {
+        naive_rng g = naive_seed(2);
+        gcg_factors u = naive_factors(&g, 6, 37, type, 1), v = naive_factors(&g, 7, 37, type, 1);
+        for (int i = 0; i < 6; i++)
+            for (int j = 0; j < 7; j++) {
+                double sum = 0;
+                for (int q = 0; q < 37; q++) sum += gcg_factors_get(&u, i, q) * gcg_factors_get(&v, j, q);
+                ck_assert_double_eq_tol(gcg_factors_dot(&u, i, &v, j), sum,
+                                        1e-13); /* a fused product may round once less */
+            }
+        gcg_factors_release(&u);
+        gcg_factors_release(&v);
+    }
+}
+END_TEST
+
+START_TEST(a_rank_that_is_too_large_is_refused)
+{
+    gcg_factors f;
+    gcg_err err;
+    ck_assert_int_eq(gcg_factors_init(&f, 1, INT32_MAX, GCG_FLOAT, &err), GCG_ERR_INTERNAL);
+    ck_assert_ptr_nonnull(strstr(err.text, "2147483647"));
+    gcg_factors_release(&f);
+    ck_assert_int_eq(gcg_factors_init(&f, INT32_MAX, INT32_MAX - 16, GCG_DOUBLE, &err), GCG_ERR_NOMEM);
+    gcg_factors_release(&f);
+}
+END_TEST
+
+static gcg_status copy_once(void *ctx)
+{
+    gcg_factors out;
+    gcg_status status = gcg_factors_copy(ctx, GCG_FLOAT, &out, NULL);
+    gcg_factors_release(&out);
+    return status;
+}
+
+START_TEST(factors_that_cannot_be_allocated_can_be_released)
+{
+    gcg_factors f;
+    ck_assert_int_eq(gcg_factors_init(&f, 3, 3, GCG_DOUBLE, NULL), GCG_OK);
+    ck_assert_int_eq(naive_fail_each_allocation(copy_once, &f), 1);
+    gcg_factors_release(&f);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("factors");
+    TCase *tests = tcase_create("factors");
+    tcase_add_test(tests, rows_are_padded_with_zeros_and_aligned);
+    tcase_add_test(tests, entries_stand_where_they_were_put);
+    tcase_add_test(tests, a_copy_changes_the_precision_only);
+    tcase_add_test(tests, dots_are_summed_in_double_and_in_order);
+    tcase_add_test(tests, a_rank_that_is_too_large_is_refused);
+    tcase_add_test(tests, factors_that_cannot_be_allocated_can_be_released);
+    suite_add_tcase(suite, tests);
+    return naive_run(suite);
+}
