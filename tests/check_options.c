@@ -1,461 +1,505 @@
-/* Option tables: what opt_parse takes, what it refuses, and that each refusal repeats the option and the
- * text. */
+/* Option tables, strict numbers, nearest names, threads, printed numbers. */
 #define _POSIX_C_SOURCE 200809L
 #include <check.h>
-#include <fcntl.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "base/parallel.h"
 #include "cmd/options.h"
-#include "cmd/scoring.h"
+#include "cmd/report.h"
 #include "cmd/threads.h"
 
+/* ---- a table with every kind ---- */
+
 typedef struct {
-    int flag, seen_real, choice, threads;
+    int flag, choice, seen, custom;
     const char *text;
-    double real, ratio, small;
+    double real, free;
     int64_t count, size;
-    uint64_t seed;
-    scoring_clip clip;
+    uint64_t wide;
 } settings;
 
 static const char *const colours[] = {"red", "green", "blue", NULL};
 
-#define AT(name) .offset = offsetof(settings, name)
+static int parse_even(const char *text, void *field, char *message, size_t size)
+{
+    int64_t n;
+    if (opt_integer(text, &n) == 0 && n % 2 == 0) {
+        *(int *)field = (int)n;
+        return 0;
+    }
+    snprintf(message, size, "wants an even number");
+    return -1;
+}
+
 static const opt_entry table[] = {
-    {.name = "flag", .kind = OPT_FLAG, AT(flag), .help = "a flag"},
-    {.name = "real",
+    {.name = "flag", .letter = 'f', .kind = OPT_FLAG, .offset = offsetof(settings, flag), .help = "a flag"},
+    {.name = "text",
+     .letter = 't',
+     .kind = OPT_TEXT,
+     .offset = offsetof(settings, text),
+     .argument = "FILE",
+     .help = "a text"},
+    {.name = "ratio",
      .kind = OPT_REAL,
-     AT(real),
-     .seen_offset = offsetof(settings, seen_real),
-     .argument = "X",
-     .help = "any number"},
-    {.name = "real-ratio",
-     .kind = OPT_REAL,
-     AT(ratio),
+     .offset = offsetof(settings, real),
      .argument = "R",
-     .min = 0,
      .open_min = 1,
      .max = 1,
-     .help = "0 < R <= 1"},
-    {.name = "small",
-     .kind = OPT_REAL,
-     AT(small),
-     .argument = "X",
-     .min = 0,
-     .max = INFINITY,
-     .wants = "nothing below nothing",
-     .help = "at least 0"},
+     .seen_offset = offsetof(settings, seen),
+     .help = "a number"},
+    {.name = "real", .kind = OPT_REAL, .offset = offsetof(settings, free), .argument = "X", .help = "any"},
     {.name = "count",
-     .letter = 'n',
      .kind = OPT_COUNT,
-     AT(count),
+     .offset = offsetof(settings, count),
      .argument = "N",
      .min = 1,
-     .max = INFINITY,
-     .help = "from 1"},
-    {.name = "seed", .kind = OPT_UINT64, AT(seed), .argument = "N", .help = "a seed"},
-    {.name = "size", .kind = OPT_SIZE, AT(size), .argument = "SIZE", .help = "bytes"},
-    {.name = "colour",
+     .max = 9e18,
+     .help = "a count"},
+    {.name = "seed", .kind = OPT_UINT64, .offset = offsetof(settings, wide), .argument = "N", .help = "wide"},
+    {.name = "size",
+     .kind = OPT_SIZE,
+     .offset = offsetof(settings, size),
+     .argument = "SIZE",
+     .help = "bytes"},
+    {.name = "choice",
      .kind = OPT_CHOICE,
-     AT(choice),
-     .argument = "NAME",
+     .offset = offsetof(settings, choice),
+     .argument = "COLOUR",
      .choices = colours,
-     .help = "one of three"},
-    {.name = "output", .letter = 'o', .kind = OPT_TEXT, AT(text), .argument = "FILE", .help = "a file"},
-    {.name = "clip",
+     .help = "a choice"},
+    {.name = "even",
      .kind = OPT_CUSTOM,
-     AT(clip),
-     .argument = "LO,HI",
-     .parse = scoring_parse_clip,
-     .help = "a range"},
-    {.name = "threads",
-     .kind = OPT_CUSTOM,
-     AT(threads),
-     .argument = "N|auto",
-     .parse = threads_parse,
-     .help = "threads"},
+     .offset = offsetof(settings, custom),
+     .argument = "N",
+     .parse = parse_even,
+     .help = "an even number"},
 };
 
-static settings s;
+enum { MOST_WORDS = 16, MESSAGE = 4096 };
+static settings parsed;
 static char **words;
 static int word_count;
-static char said[2048]; /* what went to stderr, or to stdout for --help */
+static char message[MESSAGE], help[MESSAGE];
+static char *argument[MOST_WORDS + 1]; /* opt_parse's words point into it */
 
-/* Parses up to 15 words (NULL ends them) with fd in a file; its text goes into said. */
-static int parse_to(int fd, const char *const *word)
+/* Sends fd to a fresh file; returns the file, and in *kept what fd was. */
+static FILE *redirect(int fd, int *kept)
 {
-    static char *argv[17];
-    char name[] = "/tmp/check_options.XXXXXX";
-    int argc = 1, keep = dup(fd), file = mkstemp(name);
-    ck_assert_int_ge(file, 0);
-    unlink(name);
+    FILE *file = tmpfile();
     fflush(NULL);
-    dup2(file, fd);
-    argv[0] = (char[]){"test"};
-    while (argc < 16 && word[argc - 1]) {
-        argv[argc] = strdup(word[argc - 1]);
-        argc++;
+    *kept = dup(fd);
+    dup2(fileno(file), fd);
+    return file;
+}
+
+static void restore(FILE *file, int fd, int kept, char *text)
+{
+    fflush(NULL);
+    dup2(kept, fd);
+    close(kept);
+    rewind(file);
+    text[fread(text, 1, MESSAGE - 1, file)] = '\0';
+    fclose(file);
+}
+
+/* Parses the words of line, separated by '|', as arguments of "fit"; what it says goes to message and help.
+ */
+static int parse(const char *line)
+{
+    static char copy[1024];
+    int kept_out, kept_err, argc = 1;
+    snprintf(copy, sizeof copy, "%s", line);
+    argument[0] = (char[]){"fit"};
+    char *next = copy;
+    while (next && *line) {
+        char *word = next;
+        next = strchr(word, '|');
+        if (next) *next++ = '\0';
+        argument[argc++] = word;
     }
-    argv[argc] = NULL;
-    s = (settings){.real = -1};
-    int code = opt_parse(argc, argv, "test [options]", "A test.", table, sizeof table / sizeof *table, &s,
-                         &words, &word_count);
-    fflush(NULL);
-    dup2(keep, fd);
-    ssize_t n = pread(file, said, sizeof said - 1, 0);
-    said[n > 0 ? n : 0] = '\0';
-    close(file);
-    close(keep);
+    argument[argc] = NULL;
+    parsed = (settings){0};
+    FILE *out = redirect(STDOUT_FILENO, &kept_out), *err = redirect(STDERR_FILENO, &kept_err);
+    int code = opt_parse(argc, argument, "fit --ratio R FILE...", "Fits.", table,
+                         sizeof table / sizeof *table, &parsed, &words, &word_count);
+    restore(err, STDERR_FILENO, kept_err, message);
+    restore(out, STDOUT_FILENO, kept_out, help);
     return code;
 }
-#define PARSE(...) parse_to(STDERR_FILENO, (const char *const[]){__VA_ARGS__, NULL})
 
-/* The option with this text is refused with exit code 2, in one line that repeats both. */
-static void refused(const char *option, const char *text)
+/* 2, one line, and the message holds both texts. */
+static void refuses(const char *line, const char *first, const char *second)
 {
-    ck_assert_msg(PARSE(option, text) == 2, "%s '%s' was not refused", option, text);
-    char both[300];
-    snprintf(both, sizeof both, "gcg-mc: error: %s '%s': ", option, text);
-    ck_assert_msg(strncmp(said, both, strlen(both)) == 0, "'%s' does not start with '%s'", said, both);
-    ck_assert_ptr_eq(strchr(said, '\n'), said + strlen(said) - 1);
+    ck_assert_msg(parse(line) == 2, "%s is taken", line);
+    ck_assert_msg(strstr(message, first) && strstr(message, second), "%s: no '%s' and '%s' in: %s", line,
+                  first, second, message);
+    ck_assert_msg(strncmp(message, "gcg-mc: error: ", 15) == 0, "%s", message);
+    ck_assert_ptr_eq(strchr(message, '\n'), message + strlen(message) - 1);
+    ck_assert_str_eq(help, "");
 }
 
-START_TEST(real_numbers_are_read_whole)
+START_TEST(every_kind_of_option_is_taken)
 {
-    static const struct {
-        const char *text;
-        double value;
-    } good[] = {{"5", 5},         {"-1.5", -1.5}, {"+2", 2},    {".5", .5}, {"5.", 5},
-                {"1e3", 1e3},     {"1E-3", 1e-3}, {"0", 0},     {"007", 7}, {"1e+2", 100},
-                {"1e300", 1e300}, {"0.1", 0.1},   {"1e-400", 0}};
-    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
-        ck_assert_msg(PARSE("--real", good[i].text) == 0, "%s: %s", good[i].text, said);
-        ck_assert_double_eq(s.real, good[i].value);
-        ck_assert_int_eq(s.seen_real, 1);
-    }
-    ck_assert_int_eq(PARSE("--flag"), 0);
-    ck_assert_int_eq(s.seen_real, 0);
-}
-END_TEST
-
-START_TEST(what_is_not_quite_a_number_is_refused)
-{
-    static const char *const bad[] = {"",         "5x", "1e",    "1e+",    "0x1",   "1,5", "nan", "inf",
-                                      "infinity", ".",  "-",     "+",      "--1",   "1 ",  " 1",  "1..2",
-                                      "1e2.5",    "e5", "1e999", "-1e999", "1_000", "1f"};
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) refused("--real", bad[i]);
-    ck_assert_double_eq(s.real, -1);
+    ck_assert_int_eq(
+        parse("-f|--text|a b|--ratio|.5|--real|-1e3|--count|7|--seed|18446744073709551615|--size|"
+              "2K|--choice|blue|--even|4"),
+        0);
+    ck_assert_int_eq(parsed.flag, 1);
+    ck_assert_str_eq(parsed.text, "a b");
+    ck_assert_double_eq(parsed.real, 0.5);
+    ck_assert_int_eq(parsed.seen, 1);
+    ck_assert_double_eq(parsed.free, -1000);
+    ck_assert_int_eq(parsed.count, 7);
+    ck_assert_uint_eq(parsed.wide, UINT64_MAX);
+    ck_assert_int_eq(parsed.size, 2048);
+    ck_assert_int_eq(parsed.choice, 2);
+    ck_assert_int_eq(parsed.custom, 4);
+    ck_assert_int_eq(word_count, 0);
+    ck_assert_str_eq(message, "");
 }
 END_TEST
 
-START_TEST(whole_numbers_refuse_fractions_and_overflow)
+START_TEST(an_option_that_was_not_given_leaves_its_field_alone)
 {
-    static const char *const bad[] = {"2.5",
-                                      "",
-                                      "x",
-                                      "1e3",
-                                      "99999999999999999999",
-                                      "-99999999999999999999",
-                                      "9223372036854775808",
-                                      "0x10",
-                                      " 1",
-                                      "1 ",
-                                      "+",
-                                      "1,000"};
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) refused("--count", bad[i]);
-    ck_assert_int_eq(PARSE("--count", "9223372036854775807"), 0);
-    ck_assert_int_eq(s.count, INT64_MAX);
-    ck_assert_int_eq(PARSE("--count", "+12"), 0);
-    ck_assert_int_eq(s.count, 12);
+    ck_assert_int_eq(parse("x"), 0);
+    ck_assert_int_eq(parsed.seen, 0);
+    ck_assert_ptr_null(parsed.text);
 }
 END_TEST
 
-START_TEST(ranges_hold_at_their_ends)
+START_TEST(options_stand_anywhere_and_words_keep_their_order)
 {
-    ck_assert_int_eq(PARSE("--count", "1"), 0);
-    refused("--count", "0");
-    ck_assert_ptr_nonnull(strstr(said, "at least 1\n"));
-    refused("--count", "-3");
-    ck_assert_int_eq(PARSE("--real-ratio", "1"), 0);
-    ck_assert_int_eq(PARSE("--real-ratio", "1e-300"), 0);
-    refused("--real-ratio", "0");
-    refused("--real-ratio", "1.0000000000000002");
-    ck_assert_ptr_nonnull(strstr(said, "more than 0 and at most 1\n"));
-    ck_assert_int_eq(PARSE("--small", "0"), 0);
-    refused("--small", "-1e-300");
-    ck_assert_ptr_nonnull(strstr(said, "nothing below nothing"));
-}
-END_TEST
-
-START_TEST(seeds_have_64_bits)
-{
-    ck_assert_int_eq(PARSE("--seed", "18446744073709551615"), 0);
-    ck_assert(s.seed == UINT64_MAX);
-    ck_assert_int_eq(PARSE("--seed", "0"), 0);
-    static const char *const bad[] = {"18446744073709551616", "-1", "+1", "1.0", "", "abc"};
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) refused("--seed", bad[i]);
-}
-END_TEST
-
-START_TEST(sizes_take_powers_of_1024)
-{
-    static const struct {
-        const char *text;
-        int64_t bytes;
-    } good[] = {{"0", 0},
-                {"1000", 1000},
-                {"1K", 1024},
-                {"1k", 1024},
-                {"1.5K", 1536},
-                {"3M", 3 << 20},
-                {"2G", INT64_C(2) << 30},
-                {"2g", INT64_C(2) << 30},
-                {"4T", INT64_C(4) << 40},
-                {"1e3", 1000}};
-    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
-        ck_assert_int_eq(PARSE("--size", good[i].text), 0);
-        ck_assert_int_eq(s.size, good[i].bytes);
-    }
-    static const char *const bad[] = {"",
-                                      "K",
-                                      "-1K",
-                                      "1KB",
-                                      "1 K",
-                                      "5x",
-                                      "nan",
-                                      "1e30G",
-                                      "1KK",
-                                      "inf",
-                                      "00000000000000000000000000000000000000001"};
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) refused("--size", bad[i]);
-}
-END_TEST
-
-START_TEST(choices_are_taken_by_their_whole_name)
-{
-    ck_assert_int_eq(PARSE("--colour", "blue"), 0);
-    ck_assert_int_eq(s.choice, 2);
-    static const char *const bad[] = {"", "gre", "Green", "greenish", "red,green"};
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) refused("--colour", bad[i]);
-    ck_assert_ptr_nonnull(strstr(said, "red, green, blue\n"));
-}
-END_TEST
-
-START_TEST(own_parsers_are_asked)
-{
-    ck_assert_int_eq(PARSE("--clip", "-1.5,1e1"), 0);
-    ck_assert(s.clip.low == -1.5 && s.clip.high == 10);
-    static const char *const bad[] = {"", "1", "5,1", "1,1", "1,", ",1", "a,b", "1,2,3", "1;2", "nan,1"};
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) refused("--clip", bad[i]);
-    ck_assert_int_eq(PARSE("--threads", "3"), 0);
-    ck_assert_int_eq(s.threads, 3);
-    ck_assert_int_eq(PARSE("--threads", "auto"), 0);
-    ck_assert_int_eq(s.threads, 0);
-    refused("--threads", "0");
-    ck_assert_ptr_nonnull(strstr(said, "auto"));
-    refused("--threads", "two");
-    refused("--threads", "1.5");
-}
-END_TEST
-
-START_TEST(an_empty_text_is_refused)
-{
-    refused("--output", "");
-    ck_assert_int_eq(PARSE("a", "", "b"), 2);
-    ck_assert_int_eq(PARSE("a", "--", ""), 2);
-}
-END_TEST
-
-/* flag, text and count given between three words. */
-static void check_scattered(void)
-{
-    ck_assert_int_eq(PARSE("one", "--flag", "two", "-o", "out", "--count=7", "three", "-"), 0);
-    ck_assert(s.flag == 1 && s.count == 7);
-    ck_assert_str_eq(s.text, "out");
+    ck_assert_int_eq(parse("one|--flag|two|--count|3|-|three|--text=x"), 0);
     ck_assert_int_eq(word_count, 4);
     ck_assert_str_eq(words[0], "one");
     ck_assert_str_eq(words[1], "two");
-    ck_assert_str_eq(words[2], "three");
-    ck_assert_str_eq(words[3], "-");
-    ck_assert_str_eq(said, "");
-}
-
-START_TEST(options_may_stand_anywhere)
-{
-    check_scattered();
+    ck_assert_str_eq(words[2], "-");
+    ck_assert_str_eq(words[3], "three");
+    ck_assert_int_eq(parsed.flag, 1);
+    ck_assert_int_eq(parsed.count, 3);
+    ck_assert_str_eq(parsed.text, "x");
 }
 END_TEST
 
-START_TEST(options_may_stand_anywhere_under_posixly_correct_too)
+START_TEST(options_stand_anywhere_under_posixly_correct_too)
 {
     setenv("POSIXLY_CORRECT", "1", 1);
-    check_scattered();
-}
-END_TEST
-
-START_TEST(two_dashes_end_the_options)
-{
-    ck_assert_int_eq(PARSE("one", "--flag", "--", "--real", "-o", "--"), 0);
-    ck_assert_int_eq(s.flag, 1);
-    ck_assert_int_eq(s.seen_real, 0);
-    ck_assert_int_eq(word_count, 4);
-    ck_assert_str_eq(words[1], "--real");
-    ck_assert_str_eq(words[2], "-o");
-    ck_assert_str_eq(words[3], "--");
+    ck_assert_int_eq(parse("one|--flag|two|--count|3"), 0);
+    ck_assert_int_eq(word_count, 2);
+    ck_assert_str_eq(words[1], "two");
+    ck_assert_int_eq(parsed.flag, 1);
+    ck_assert_int_eq(parsed.count, 3);
 }
 END_TEST
 
 START_TEST(an_argument_may_look_like_an_option)
 {
-    ck_assert_int_eq(PARSE("--output", "--flag"), 0);
-    ck_assert_str_eq(s.text, "--flag");
-    ck_assert_int_eq(s.flag, 0);
-    ck_assert_int_eq(PARSE("-o--"), 0);
-    ck_assert_str_eq(s.text, "--");
-    refused("--real", "--flag");
+    ck_assert_int_eq(parse("--text|--flag"), 0);
+    ck_assert_str_eq(parsed.text, "--flag");
+    ck_assert_int_eq(parsed.flag, 0);
+    ck_assert_int_eq(parse("-t--"), 0);
+    ck_assert_str_eq(parsed.text, "--");
+    refuses("--real|--flag", "--real '--flag'", "not a number");
 }
 END_TEST
 
-START_TEST(the_last_of_a_repeated_option_counts)
+START_TEST(a_long_option_behind_one_dash_is_told_its_name)
 {
-    ck_assert_int_eq(PARSE("--real", "1", "--real=2", "-n3", "-n", "4"), 0);
-    ck_assert_double_eq(s.real, 2);
-    ck_assert_int_eq(s.count, 4);
+    refuses("-ration|3", "-r", "did you mean --ratio?");
+    refuses("-real=3", "-r", "did you mean --real?");
 }
 END_TEST
 
-START_TEST(a_prefix_that_only_one_option_has_is_taken)
+START_TEST(ranges_hold_at_their_ends)
 {
-    ck_assert_int_eq(PARSE("--fl", "--co", "3", "--se=4"), 2); /* --co: --count or --colour */
-    ck_assert_int_eq(PARSE("--fl", "--cou", "3", "--se=4"), 0);
-    ck_assert(s.flag == 1 && s.count == 3 && s.seed == 4);
-    ck_assert_int_eq(PARSE("--real", "3"), 0); /* the whole name, though --real-ratio begins so too */
-    ck_assert_double_eq(s.real, 3);
-    ck_assert_int_eq(PARSE("--real-", "1"), 0);
-    ck_assert_double_eq(s.ratio, 1);
-}
-END_TEST
-
-START_TEST(an_ambiguous_prefix_is_refused_with_what_it_could_be)
-{
-    ck_assert_int_eq(PARSE("--rea", "3"), 2);
-    ck_assert_str_eq(said, "gcg-mc: error: option --rea could be --real or --real-ratio\n");
-    ck_assert_int_eq(PARSE("--c=3"), 2);
-    ck_assert_str_eq(said, "gcg-mc: error: option --c could be --count or --colour or --clip\n");
-}
-END_TEST
-
-START_TEST(a_missing_argument_is_named)
-{
-    ck_assert_int_eq(PARSE("x", "--real"), 2);
-    ck_assert_str_eq(said, "gcg-mc: error: --real wants an argument: X\n");
-    ck_assert_int_eq(PARSE("-o"), 2);
-    ck_assert_str_eq(said, "gcg-mc: error: -o wants an argument: FILE\n");
-    ck_assert_int_eq(PARSE("--flag=3"), 2);
-    ck_assert_str_eq(said, "gcg-mc: error: --flag=3: --flag takes no argument\n");
-    ck_assert_int_eq(PARSE("--help=me"), 2);
-    ck_assert_str_eq(said, "gcg-mc: error: --help=me: --help takes no argument\n");
-}
-END_TEST
-
-START_TEST(a_mistyped_option_is_told_the_nearest_name)
-{
-    static const struct {
-        const char *word, *nearest;
-    } typed[] = {
-        {"--flug", "--flag?"},      {"--colur=red", "--colour?"},
-        {"--ouptut", "--output?"},  {"--real_ratio", "--real-ratio?"},
-        {"--threds", "--threads?"}, {"-flag", "--flag?"},
-    };
-    for (size_t i = 0; i < sizeof typed / sizeof *typed; i++) {
-        ck_assert_int_eq(PARSE(typed[i].word), 2);
-        ck_assert_msg(strstr(said, typed[i].nearest) != NULL, "%s: %s", typed[i].word, said);
-    }
-    ck_assert_int_eq(PARSE("--xyz"), 2);
-    ck_assert_str_eq(said, "gcg-mc: error: unknown option --xyz (gcg-mc test --help lists them)\n");
-    ck_assert_int_eq(PARSE("-x"), 2);
-    ck_assert_str_eq(said, "gcg-mc: error: unknown option -x (gcg-mc test --help lists them)\n");
+    ck_assert_int_eq(parse("--count|1|--ratio|1"), 0);
+    ck_assert_int_eq(parse("--ratio|1e-300"), 0);
+    refuses("--ratio|1.0000000000000002", "--ratio '1.0000000000000002'", "at most 1");
+    refuses("--count|-3", "--count '-3'", "at least 1");
 }
 END_TEST
 
 START_TEST(messages_hold_no_raw_bytes_and_stay_short)
 {
-    ck_assert_int_eq(PARSE("--real", "\033[31m\n"), 2);
-    ck_assert_str_eq(said, "gcg-mc: error: --real '\\x1B[31m\\x0A': is not a number (or too large)\n");
-    ck_assert_int_eq(PARSE("--\001\n"), 2);
-    ck_assert_ptr_nonnull(strstr(said, "--\\x01\\x0A"));
-    static char text[10001];
-    memset(text, '7', sizeof text - 1);
-    ck_assert_int_eq(PARSE("--count", text), 2);
-    ck_assert_uint_lt(strlen(said), 200);
-    memcpy(text, "--", 2);
-    ck_assert_int_eq(PARSE(text), 2);
-    ck_assert_uint_lt(strlen(said), 200);
+    char line[1000] = "--count|";
+    refuses("--real|\033[31m\n", "--real '\\x1B[31m\\x0A'", "not a number");
+    memset(line + strlen(line), '7', sizeof line - strlen(line) - 1);
+    refuses(line, "--count '7777777", "too large");
+    ck_assert_uint_lt(strlen(message), 200);
+    memset(line, '-', 8);
+    refuses(line, "unknown option --------777", "fit --help");
+    ck_assert_uint_lt(strlen(message), 200);
 }
 END_TEST
 
-START_TEST(help_lists_every_option_once_on_standard_output)
+START_TEST(two_dashes_end_the_options)
 {
-    ck_assert_int_eq(parse_to(STDOUT_FILENO, (const char *const[]){"x", "--help", "--nonsense", NULL}), -1);
-    ck_assert_ptr_nonnull(strstr(said, "usage: gcg-mc test [options]\n"));
+    ck_assert_int_eq(parse("one|--flag|--|--count|-t|--"), 0);
+    ck_assert_int_eq(word_count, 4);
+    ck_assert_str_eq(words[0], "one");
+    ck_assert_str_eq(words[1], "--count");
+    ck_assert_str_eq(words[2], "-t");
+    ck_assert_str_eq(words[3], "--");
+    ck_assert_int_eq(parsed.flag, 1);
+}
+END_TEST
+
+START_TEST(a_prefix_that_fits_one_option_is_that_option)
+{
+    ck_assert_int_eq(parse("--fl|--co|5|--te=y"), 0);
+    ck_assert_int_eq(parsed.flag, 1);
+    ck_assert_int_eq(parsed.count, 5);
+    ck_assert_str_eq(parsed.text, "y");
+    refuses("--se=1|--s=1", "--s ", "--seed or --size");
+    refuses("--c|3", "--c ", "--count or --choice");
+}
+END_TEST
+
+START_TEST(the_last_of_two_wins)
+{
+    ck_assert_int_eq(parse("--count|1|--count|2"), 0);
+    ck_assert_int_eq(parsed.count, 2);
+}
+END_TEST
+
+START_TEST(an_unknown_option_is_refused_with_the_nearest_name)
+{
+    refuses("--cuont|3", "--cuont", "did you mean --count?");
+    refuses("--ration=3", "--ration", "did you mean --ratio?");
+    refuses("--zzzzzzzzzz", "--zzzzzzzzzz", "gcg-mc fit --help");
+    refuses("x|-z", "-z", "gcg-mc fit --help");
+    refuses("-fz", "-z", "gcg-mc fit --help");
+    refuses("--\x01\x7f", "\\x01", "unknown option");
+}
+END_TEST
+
+START_TEST(a_missing_or_needless_argument_is_refused)
+{
+    refuses("--count", "--count", "N");
+    refuses("-t", "-t", "FILE");
+    refuses("--text|", "--text ''", "empty");
+    refuses("a||b", "''", "empty");
+    refuses("--flag=yes", "--flag", "no argument");
+    refuses("--help=yes", "--help", "no argument");
+}
+END_TEST
+
+START_TEST(numbers_are_strict)
+{
+    static const char *const bad[] = {"",      " 1",    "1 ",  "5x",  "1e", "1e+",     "1,5",
+                                      "nan",   "inf",   "0x1", "--1", "+",  ".",       "-.",
+                                      "1.2.3", "1e400", "1_0", "1d0", "e5", "Infinity"};
+    static const char *const good[] = {"1", "+1", "-1", "1.", ".5", "1e3", "1E+3", "1.5e-3", "007", "1e-400"};
+    double value;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        ck_assert_msg(opt_number(bad[i], &value) != 0, "%s is taken", bad[i]);
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        ck_assert_msg(opt_number(good[i], &value) == 0, "%s is refused", good[i]);
+        ck_assert_double_eq(value, strtod(good[i], NULL));
+    }
+}
+END_TEST
+
+START_TEST(whole_numbers_are_strict)
+{
+    static const char *const bad[] = {"", "2.5", "1e3", "0x10", " 1", "9223372036854775808", "-", "1K"};
+    int64_t value;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        ck_assert_msg(opt_integer(bad[i], &value) != 0, "%s is taken", bad[i]);
+    ck_assert_int_eq(opt_integer("-9223372036854775808", &value), 0);
+    ck_assert_int_eq(value, INT64_MIN);
+    ck_assert_int_eq(opt_integer("+12", &value), 0);
+    ck_assert_int_eq(value, 12);
+}
+END_TEST
+
+START_TEST(a_bad_value_is_refused_with_the_option_and_the_text)
+{
+    refuses("--ratio|5x", "--ratio", "5x");
+    refuses("--ratio|", "--ratio", "not a number");
+    refuses("--ratio|0", "--ratio '0'", "more than 0");
+    refuses("--ratio|1.5", "--ratio '1.5'", "at most 1");
+    refuses("--ratio|-1", "--ratio '-1'", "more than 0");
+    refuses("--count|0", "--count '0'", "at least 1");
+    refuses("--count|2.5", "--count '2.5'", "whole number");
+    refuses("--count|99999999999999999999", "--count", "99999999999999999999");
+    refuses("--seed|-1", "--seed '-1'", "2^64 - 1");
+    refuses("--seed|18446744073709551616", "--seed", "18446744073709551616");
+    refuses("--choice|pink", "--choice 'pink'", "red, green, blue");
+    refuses("--choice|re", "--choice 're'", "red, green, blue");
+    refuses("--even|3", "--even '3'", "even number");
+    refuses("--real|\x1b[31m", "--real", "\\x1B[31m");
+}
+END_TEST
+
+START_TEST(sizes_take_the_letters_k_m_g)
+{
+    ck_assert_int_eq(parse("--size|12"), 0);
+    ck_assert_int_eq(parsed.size, 12);
+    ck_assert_int_eq(parse("--size|1.5M"), 0);
+    ck_assert_int_eq(parsed.size, 3 << 19);
+    ck_assert_int_eq(parse("--size|3g"), 0);
+    ck_assert_int_eq(parsed.size, (int64_t)3 << 30);
+    refuses("--size|K", "--size 'K'", "bytes");
+    refuses("--size|-1M", "--size '-1M'", "bytes");
+    refuses("--size|1MB", "--size '1MB'", "bytes");
+    refuses("--size|1e300", "--size '1e300'", "bytes");
+    refuses("--size|", "--size", "bytes");
+}
+END_TEST
+
+START_TEST(help_names_every_option_on_standard_output)
+{
+    ck_assert_int_eq(parse("--count|3|--help|--nonsense"), -1);
+    ck_assert_str_eq(message, "");
+    ck_assert_ptr_nonnull(strstr(help, "usage: gcg-mc fit --ratio R FILE..."));
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         char name[64];
-        snprintf(name, sizeof name, "--%s%s%s ", table[i].name, table[i].argument ? " " : "",
+        snprintf(name, sizeof name, "--%s%s%s", table[i].name, table[i].argument ? " " : "",
                  table[i].argument ? table[i].argument : "");
-        char *at = strstr(said, name);
-        ck_assert_msg(at != NULL, "no %s in %s", name, said);
-        ck_assert_ptr_null(strstr(at + 1, name));
-        ck_assert_ptr_nonnull(strstr(said, table[i].help));
+        ck_assert_ptr_nonnull(strstr(help, name));
+        ck_assert_ptr_nonnull(strstr(help, table[i].help));
     }
-    ck_assert_ptr_nonnull(strstr(said, "-o, --output FILE"));
-    ck_assert_ptr_nonnull(strstr(said, "--help "));
+    ck_assert_ptr_nonnull(strstr(help, "-f, --flag"));
 }
 END_TEST
 
-START_TEST(distance_counts_changed_dropped_and_added_letters)
+/* The definition: by recursion on the last letters. */
+static int naive_distance(const char *a, size_t n, const char *b, size_t m)
 {
-    ck_assert_int_eq(opt_distance("", ""), 0);
-    ck_assert_int_eq(opt_distance("", "abc"), 3);
-    ck_assert_int_eq(opt_distance("abc", ""), 3);
-    ck_assert_int_eq(opt_distance("lamda", "lambda"), 1);
-    ck_assert_int_eq(opt_distance("lambda", "lamda"), 1);
-    ck_assert_int_eq(opt_distance("kitten", "sitting"), 3);
-    ck_assert_int_eq(opt_distance("gap", "rank"), 3);
+    if (n == 0 || m == 0) return (int)(n + m);
+    int keep = naive_distance(a, n - 1, b, m - 1) + (a[n - 1] != b[m - 1]),
+        drop = naive_distance(a, n - 1, b, m) + 1, add = naive_distance(a, n, b, m - 1) + 1;
+    int least = keep < drop ? keep : drop;
+    return least < add ? least : add;
+}
+
+START_TEST(the_distance_of_words_is_the_least_number_of_edits)
+{
+    static const char *const list[] = {"", "fit", "fti", "lambda", "lamda", "gamma", "rank", "ranks", "tan"};
+    enum { N = sizeof list / sizeof *list };
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < N; j++)
+            ck_assert_int_eq(opt_distance(list[i], list[j]),
+                             naive_distance(list[i], strlen(list[i]), list[j], strlen(list[j])));
+    char wide[200] = "";
+    memset(wide, 'a', sizeof wide - 1);
+    ck_assert_int_gt(opt_distance(wide, "a"), 10);
+}
+END_TEST
+
+/* ---- threads ---- */
+
+static void clear_environment(void)
+{
+    unsetenv("SLURM_CPUS_PER_TASK");
+    unsetenv("OMP_NUM_THREADS");
+    unsetenv("OMP_THREAD_LIMIT");
+}
+
+START_TEST(threads_are_auto_or_a_number_from_1)
+{
+    static const char *const bad[] = {"0", "-1", "2.5", "", "Auto", "1e3", "99999999999999999999"};
+    char text[256];
+    int n = -1;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        ck_assert_msg(threads_parse(bad[i], &n, text, sizeof text) != 0, "%s is taken", bad[i]);
+        ck_assert_ptr_nonnull(strstr(text, "auto"));
+    }
+    ck_assert_int_eq(threads_parse("auto", &n, text, sizeof text), 0);
+    ck_assert_int_eq(n, 0);
+    ck_assert_int_eq(threads_parse("3", &n, text, sizeof text), 0);
+    ck_assert_int_eq(n, 3);
+    ck_assert_int_eq(threads_parse("3000000000", &n, text, sizeof text), 0);
+    ck_assert_int_gt(n, 1000);
+}
+END_TEST
+
+START_TEST(automatic_threads_follow_the_environment_downwards_only)
+{
+    static const char *const names[] = {"SLURM_CPUS_PER_TASK", "OMP_NUM_THREADS", "OMP_THREAD_LIMIT"};
+    clear_environment();
+    int all = threads_choose(0);
+    ck_assert_int_ge(all, 1);
+    ck_assert_int_le(all, gcg_par_cpus());
+    for (int i = 0; i < 3; i++) {
+        setenv(names[i], "1", 1);
+        ck_assert_int_eq(threads_choose(0), 1);
+        setenv(names[i], "1,4", 1);
+        ck_assert_int_eq(threads_choose(0), 1);
+        setenv(names[i], "100000", 1);
+        ck_assert_int_eq(threads_choose(0), all);
+        setenv(names[i], "nonsense", 1);
+        ck_assert_int_eq(threads_choose(0), all);
+        clear_environment();
+    }
+}
+END_TEST
+
+START_TEST(a_wish_is_cut_to_the_processors_and_not_by_the_environment)
+{
+    clear_environment();
+    int all = threads_choose(0);
+    report_say.quiet = 1;
+    setenv("OMP_NUM_THREADS", "1", 1);
+    ck_assert_int_eq(threads_choose(100000), all);
+    ck_assert_int_eq(threads_choose(all), all);
+    ck_assert_int_eq(threads_choose(1), 1);
+}
+END_TEST
+
+/* ---- numbers that are printed ---- */
+
+START_TEST(printed_numbers_read_back_to_the_last_bit)
+{
+    static const double values[] = {0, -0.0, 1, 0.1, 1.0 / 3, 1e-308, 5e-324, 1.7976931348623157e308, -2.5};
+    char text[32];
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        double back = strtod(report_number(text, values[i]), NULL);
+        ck_assert_int_eq(memcmp(&back, &values[i], sizeof back), 0);
+    }
+    ck_assert_str_eq(report_number(text, NAN), "nan");
+    ck_assert_str_eq(report_number(text, -NAN), "nan");
 }
 END_TEST
 
 int main(void)
 {
     Suite *suite = suite_create("options");
-    TCase *t = tcase_create("options");
-    tcase_add_test(t, real_numbers_are_read_whole);
-    tcase_add_test(t, what_is_not_quite_a_number_is_refused);
-    tcase_add_test(t, whole_numbers_refuse_fractions_and_overflow);
-    tcase_add_test(t, ranges_hold_at_their_ends);
-    tcase_add_test(t, seeds_have_64_bits);
-    tcase_add_test(t, sizes_take_powers_of_1024);
-    tcase_add_test(t, choices_are_taken_by_their_whole_name);
-    tcase_add_test(t, own_parsers_are_asked);
-    tcase_add_test(t, an_empty_text_is_refused);
-    tcase_add_test(t, options_may_stand_anywhere);
-    tcase_add_test(t, options_may_stand_anywhere_under_posixly_correct_too);
-    tcase_add_test(t, two_dashes_end_the_options);
-    tcase_add_test(t, an_argument_may_look_like_an_option);
-    tcase_add_test(t, the_last_of_a_repeated_option_counts);
-    tcase_add_test(t, a_prefix_that_only_one_option_has_is_taken);
-    tcase_add_test(t, an_ambiguous_prefix_is_refused_with_what_it_could_be);
-    tcase_add_test(t, a_missing_argument_is_named);
-    tcase_add_test(t, a_mistyped_option_is_told_the_nearest_name);
-    tcase_add_test(t, messages_hold_no_raw_bytes_and_stay_short);
-    tcase_add_test(t, help_lists_every_option_once_on_standard_output);
-    tcase_add_test(t, distance_counts_changed_dropped_and_added_letters);
-    suite_add_tcase(suite, t);
+    TCase *options = tcase_create("options"), *threads = tcase_create("threads");
+    tcase_add_test(options, every_kind_of_option_is_taken);
+    tcase_add_test(options, an_option_that_was_not_given_leaves_its_field_alone);
+    tcase_add_test(options, options_stand_anywhere_and_words_keep_their_order);
+    tcase_add_test(options, options_stand_anywhere_under_posixly_correct_too);
+    tcase_add_test(options, an_argument_may_look_like_an_option);
+    tcase_add_test(options, a_long_option_behind_one_dash_is_told_its_name);
+    tcase_add_test(options, ranges_hold_at_their_ends);
+    tcase_add_test(options, messages_hold_no_raw_bytes_and_stay_short);
+    tcase_add_test(options, two_dashes_end_the_options);
+    tcase_add_test(options, a_prefix_that_fits_one_option_is_that_option);
+    tcase_add_test(options, the_last_of_two_wins);
+    tcase_add_test(options, an_unknown_option_is_refused_with_the_nearest_name);
+    tcase_add_test(options, a_missing_or_needless_argument_is_refused);
+    tcase_add_test(options, numbers_are_strict);
+    tcase_add_test(options, whole_numbers_are_strict);
+    tcase_add_test(options, a_bad_value_is_refused_with_the_option_and_the_text);
+    tcase_add_test(options, sizes_take_the_letters_k_m_g);
+    tcase_add_test(options, help_names_every_option_on_standard_output);
+    tcase_add_test(options, the_distance_of_words_is_the_least_number_of_edits);
+    tcase_add_test(options, printed_numbers_read_back_to_the_last_bit);
+    tcase_add_test(threads, threads_are_auto_or_a_number_from_1);
+    tcase_add_test(threads, automatic_threads_follow_the_environment_downwards_only);
+    tcase_add_test(threads, a_wish_is_cut_to_the_processors_and_not_by_the_environment);
+    suite_add_tcase(suite, options);
+    suite_add_tcase(suite, threads);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);
     int failed = srunner_ntests_failed(runner);
     srunner_free(runner);
-    return failed != 0;
+    return failed > 0;
 }

@@ -1,255 +1,204 @@
 #!/bin/bash
-# fit on small data with known optima: what it solves, when it stops, what it says; its options one by one.
+# fit on small data: closed forms, the log, the model and MODEL.done, test sets, what may not change a byte.
+# shellcheck disable=SC1091,SC2016 # lib.sh stands beside; awk programs are quoted; ok calls the functions
 . "$(dirname "$0")/lib.sh"
 cd "$T" || exit 1
 
-fit() { "$GCG" fit "$@" >log 2>err; }
-near() { awk -v x="$1" -v y="$2" -v tol="${3:-1e-9}" 'BEGIN { d = x - y; if (d < 0) d = -d; m = y < 0 ? -y : y; exit !(x == x && d <= tol * (m > 1 ? m : 1)) }'; }
-# Column NAME of the last row of a log (LOG, else log); meta KEY; a member of MODEL.done or model.json.
-last() { grep -v '^#' "${2-log}" | awk -F '\t' -v name="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) c = i } { x = $c } END { print x }'; }
-meta() { awk -F '\t' -v key="# $1" '$1 == key { print $2 }' "${2-log}"; }
-member() { sed -n "s/^ *\"$2\": \"\{0,1\}\([^\",]*\)\"\{0,1\},\{0,1\}\$/\1/p" "$1"; }
-says() { grep -Eq -- "$1" err; }
-solves() { # OBJECTIVE NUC_NORM OPTION-OR-FILE...
-    fit --gap 1e-10 -o m "${@:3}" || { cat err; return 1; }
-    near "$(last objective)" "$1" && near "$(last nuc_norm)" "$2" 1e-6 || { tail -n 3 log; return 1; }
-}
+printf '1,1,2\n1,2,3\n1,3,6\n' >row.csv # |x| = 7
+printf '1,1,3\n1,2,3\n2,1,3\n2,2,3\n' >equal.csv
+awk 'BEGIN { for (u = 1; u <= 4; u++) for (i = 1; i <= 3; i++) printf "%d,%d,%d\n", u, i, u * i }' >rank1.csv # |u| |v|
+printf '1,1,0\n1,2,0\n2,1,0\n' >zeros.csv
+awk 'BEGIN { srand(3); for (u = 1; u <= 60; u++) for (i = 1; i <= 40; i++) { p = rand(); r = 1 + int(5 * rand())
+    if (p < 0.3) printf "%d,%d,%d\n", u, i, r } }' >noise.csv
+awk 'BEGIN { srand(4); for (u = 1; u <= 60; u++) for (i = 1; i <= 40; i++) { p = rand(); r = 1 + int(5 * rand())
+    if (p < 0.05) printf "%d,%d,%d\n", u, i, r } }' >more.csv
 
-printf 'u,a,3\nu,b,6\n' >row.csv
-printf 'a,i,3\nb,i,6\n' >column.csv
-printf '1 1 3\n1 2 3\n2 1 3\n2 2 3\n' >equal.txt
-printf '1 1 1\n1 2 2\n2 1 2\n2 2 4\n3 1 3\n3 2 6\n' >rank1.txt
-printf '1 1 1\n2 2 -2\n3 3 3\n4 4 4\n' >diagonal.txt
-printf 'only\tone\t4\n' >one.tsv
-cat >base.csv <<'CSV'
-user,item,rating
-1,1,5
-1,2,3
-1,4,1
-2,1,4
-2,4,1
-3,1,1
-3,2,1
-3,4,5
-4,2,1
-4,3,5
-4,4,4
-CSV
-cat >test.csv <<'CSV'
-1,3,4
-2,2,2
-9,1,3
-1,77,2
-8,88,5
-CSV
-# 30 x 20, about half of it observed: rank 2 and some noise, the same on every machine.
-awk 'BEGIN { s = 1; for (i = 1; i <= 30; i++) for (j = 1; j <= 20; j++) {
-    s = (s * 16807) % 2147483647; if (s % 2) { s = (s * 16807) % 2147483647
-    printf "%d\t%d\t%.2f\n", i, j, 3 + (i % 5 - 2) * (j % 3 - 1) / 2 + (i % 3 - 1) * (j % 7 - 3) / 4 + (s % 100) / 200 } } }' >data.tsv
+fit() { "$GCG" fit "$@" >log 2>err; }
+column_number() { awk -F '\t' -v name="$1" '$1 == "iter" { for (c = 1; c <= NF; c++) if ($c == name) print c }' log; }
+# last NAME: the value in the last row of the log. meta KEY: of a meta line.
+last() { awk -F '\t' -v c="$(column_number "$1")" '/^[0-9]/ { x = $c } END { print x }' log; }
+meta() { awk -F '\t' -v key="# $1" '$1 == key { print $2 }' log; }
+done_value() { sed -n 's/^ *"'"$1"'": "\{0,1\}\([^",]*\)"\{0,1\},\{0,1\}$/\1/p' "${2:-m.done}"; }
+near() { awk -v x="$1" -v y="$2" -v tol="$3" 'BEGIN { d = x - y; exit !(d <= tol && -d <= tol) }' || { echo "$1 is not $2"; return 1; }; }
+says() { grep -q -e "$1" err || { cat err; return 1; }; }
+nothing_left() { local left; left=$(find . -name '*.tmp'); [ -z "$left" ] || { echo "$left"; return 1; }; }
 
 # ---- closed forms ----
-norm=6.70820393249936941515
-ok "one user: F = lambda |x| - lambda^2 / 2" solves 6.20820393249936942 5.70820393249936942 --lambda 1 row.csv
-ok "one item: the same" solves 6.20820393249936942 5.70820393249936942 --lambda 1 column.csv
-ok "lambda_max of one user is |x|" near "$(meta lambda_max)" $norm
-ok "one rating" solves 3.5 3 --lambda 1 one.tsv
-ok "a full table of equal ratings" solves 5.5 5 --lambda 1 equal.txt
-ok "its root mean square error is lambda / 2" near "$(last train_rmse)" 0.5 1e-6
-ok "a full table of rank one" solves 14.7332005306815109596 6.36660026534075548 --lambda 2 rank1.txt
-ok "only the diagonal: each rating for itself" solves 10.625 4.5 --lambda 1.5 diagonal.txt
-ok "lambda_max of a diagonal is its largest entry" near "$(meta lambda_max)" 4
-awk '{ printf "%s %s %.17g\n", $1, $2, 1000 * $3 }' rank1.txt >rank1k.txt
-ok "ratings and lambda times 1000: F times a million" solves 14733200.5306815109596 6366.60026534075548 --lambda 2000 rank1k.txt
-ok "--lambda-ratio is a part of lambda_max" solves 14.7332005306815109596 6.36660026534075548 --lambda-ratio 0.23904572186687872728 rank1.txt
-ok "and the log has the lambda that came of it" near "$(meta lambda)" 2
+# one singular value s, everything observed: F = lambda s - lambda^2 / 2, trace norm s - lambda
+closed_form() { # FILE S LAMBDA
+    fit --gap 1e-10 --lambda "$3" -o m "$1" || return 1
+    near "$(last objective)" "$(awk -v s="$2" -v l="$3" 'BEGIN { printf "%.17g", l * s - l * l / 2 }')" 1e-8 &&
+        near "$(last nuc_norm)" "$(awk -v s="$2" -v l="$3" 'BEGIN { printf "%.17g", s - l }')" 1e-4 &&
+        near "$(meta lambda_max)" "$2" 1e-9 && test "$(last rank)" = 1
+}
+ok "one row has the closed form" closed_form row.csv 7 2
+ok "equal ratings have the closed form" closed_form equal.csv 6 1.5
+ok "a matrix of rank one has the closed form" closed_form rank1.csv "$(awk 'BEGIN { printf "%.17g", sqrt(30 * 14) }')" 5
+centred() { # the deviations of 2 3 6 from their mean
+    fit --gap 1e-10 --lambda 1 --center global -o m row.csv &&
+        near "$(meta center)" "$(awk 'BEGIN { printf "%.17g", 11 / 3 }')" 1e-14 &&
+        near "$(last objective)" "$(awk 'BEGIN { m = 11 / 3; s = sqrt((2-m)^2 + (3-m)^2 + (6-m)^2); printf "%.17g", s - 0.5 }')" 1e-9
+}
+ok "with --center the objective is that of the centred ratings" centred
+ok "--lambda-ratio is a fraction of lambda_max" fit --lambda-ratio 0.5 -o m row.csv
+ok "and the log says which lambda that is" near "$(meta lambda)" 3.5 1e-12
+zero() { fit "$@" && test "$(last objective)/$(last rank)/$(last nuc_norm)" = "$zero_is" && near "$(last gap)" 0 1e-15; }
+zero_is=24.5/0/0
+ok "lambda = lambda_max gives the zero model" zero --lambda 7 -o m row.csv
+ok "with a warning that names both" says 'warning: lambda 7 is not below lambda_max 7'
+ok "so does a huge lambda" zero --lambda 1e300 -o m row.csv
+fit --lambda 6.999 -o m row.csv
+not_ok_if "a lambda just below it causes no warning" grep -q warning err
+zero_is=0/0/0
+ok "ratings that are all zero have the zero model" zero --lambda-ratio 0.5 -o m zeros.csv
+ok "and so have equal ratings after centring" zero --lambda-ratio 0.5 --center global -o m equal.csv
+no_penalty() { fit --lambda 0 --rank 1 -o m rank1.csv && near "$(last objective)" 0 1e-3 && test "$(last gap)/$(last rank)" = nan/1; }
+ok "--lambda 0 with --rank fits without a penalty, and the gap is nan" no_penalty
+ok "--rank beyond the data is cut" fit --lambda 1 --rank 99 -o m rank1.csv
+ok "with a note" says 'note: --rank 99: .*using 3'
 
-# ---- lambda at and above its largest value ----
-ok "lambda above lambda_max gives the zero model and exit 0" solves 35 0 --lambda 9 rank1.txt
-for pair in "rank 0" "iter 0" "gap 0" "nuc_norm 0"; do
-    ok "with ${pair% *} ${pair#* } in the log" test "$(last "${pair% *}")" = "${pair#* }"
-done 2>/dev/null
-ok "and one warning" test "$(grep -c 'warning: .*the zero matrix' err)" = 1
-fit --lambda 8.3 --gap 0.5 -o m rank1.txt
-not_ok_if "a zero model that is only within the gap is not called the optimum" says 'zero matrix'
-printf '1,1,0\n1,2,0\n' >zeros.csv
-ok "ratings that are all 0 are solved by 0" solves 0 0 --lambda 1 zeros.csv
-ok "also with --lambda-ratio" solves 0 0 --lambda-ratio 0.5 zeros.csv
-ok "with gap 0" test "$(last gap)" = 0
-ok "all equal and centred is 0 too" solves 0 0 --lambda-ratio 0.5 --center global equal.txt
+# ---- the log ----
+fit --lambda 3 --test more.csv --valid more.csv --log file.log -o m noise.csv
+ok "with --log FILE standard output stays empty" test ! -s log
+cp file.log log
+keys() { local key; for key in version users items ratings min max mean center lambda lambda_max threads valid_n test_n read_s certificate status; do
+    test -n "$(meta $key)" || { echo "no $key"; return 1; }; done; }
+ok "the log has every meta line" keys
+header=$'iter\ttime_s\tobjective\tdual\tgap\tnuc_norm\trank\ttrain_rmse\tvalid_rmse\ttest_rmse\tmatvecs\tpasses'
+ok "the log has one header line" test "$(grep -c "^$header\$" log)" = 1
+rows() { awk -F '\t' '/^#/ || /^iter/ { next } NF != 12 || $1 != n++ { exit 1 } END { exit n < 2 }' log; }
+ok "every row has 12 fields and the iterations count from 0" rows
+monotone() { awk -F '\t' '/^#/ || /^iter/ { next } n++ && ($3 > f * (1 + 1e-12) || $2 < t) { exit 1 } { f = $3; t = $2 } END { exit n < 2 }' log; }
+ok "the objective never rises and time never falls" monotone
+consistent() { awk -F '\t' '/^[0-9]/ { o = $3; d = $4; g = $5 } END { e = (o - d) / o - g; exit !(e < 1e-12 && e > -1e-12 && g <= 1e-3) }' log; }
+ok "gap is (objective - dual) / objective and at most the one wanted" consistent
+ok "counts are those of the files" test "$(meta ratings)/$(meta test_n)/$(meta valid_n)" = \
+    "$(wc -l <noise.csv)/$(wc -l <more.csv)/$(wc -l <more.csv)"
+ok "the last row has the RMSE that eval prints, digit for digit" test "$(last test_rmse)" = \
+    "$("$GCG" eval --quiet m more.csv | awk '$1 == "all" { print $3 }')"
+ok "without a test set its column is nan" bash -c '"$GCG" fit --quiet --lambda 3 -o m2 noise.csv | grep -v "^#" | tail -n 1 | cut -f 9,10 | grep -qx "nan	nan"'
+ok "--log none writes none" bash -c 'test -z "$("$GCG" fit --quiet --log none --lambda 3 -o m2 noise.csv)"'
+if command -v gnuplot >/dev/null; then
+    grep -v '^# \(status\|certificate\)' file.log | head -n -1 >running.log
+    plots() { gnuplot -e 'set terminal dumb; set datafile separator "\t"; set logscale y; plot "'"$1"'" using "time_s":"gap" with lines' 2>&1 | tee plot | grep -q '1' && ! grep -qi 'warning\|error\|undefined' plot; }
+    ok "gnuplot plots the log by column name" plots file.log
+    ok "gnuplot plots it while the fit runs" plots running.log
+else
+    skip "gnuplot plots the log by column name" "no gnuplot here"
+fi
+# A decimal comma: the system's German locale, or one made here.
+german=$(locale -a 2>/dev/null | grep -i -m 1 '^de_DE.utf')
+if [ -z "$german" ] && localedef -i de_DE -f UTF-8 "$T/de_DE.UTF-8" 2>/dev/null; then
+    german=de_DE.UTF-8
+    export LOCPATH=$T
+fi
+if [ -n "$german" ]; then
+    commas() { LC_ALL=$german fit --lambda 2.5 -o m2 noise.csv && ! grep -q , log && near "$(meta lambda)" 2.5 0; }
+    ok "a locale with decimal commas changes nothing" commas
+else
+    skip "a locale with decimal commas changes nothing" "no German locale here"
+fi
+unset LOCPATH
+cp file.log log
 
-# ---- the certificate ----
-fit --lambda 1 --gap 1e-3 -o m data.tsv
-ok "the gap that was asked for is reached" awk -v g="$(last gap)" 'BEGIN { exit !(g <= 1e-3) }'
-ok "gap is (objective - dual) / objective" near "$(last gap)" "$(awk -v f="$(last objective)" -v d="$(last dual)" 'BEGIN { printf "%.17g", (f - d) / f }')" 1e-12
-ok "the certificate is named in the log" test "$(meta certificate)" = cholesky
-coarse=$(last objective) dual=$(last dual)
-fit --lambda 1 --gap 1e-9 -o m data.tsv
-ok "the optimum lies between dual and objective of a coarse run" awk -v f="$(last objective)" -v lo="$dual" -v hi="$coarse" 'BEGIN { exit !(lo <= f && f <= hi) }'
-fine=$(last objective)
-
-# ---- solver options reach the same optimum ----
-for options in "--plain" "--plain --max-iter 2000" "--atoms 1" "--atoms 5" "--precision double" "--certify" "--seed 7" "--threads 1"; do
-    # shellcheck disable=SC2086 # the words are options
-    ok "fit $options reaches the gap" fit --lambda 1 --gap 1e-4 $options -o m data.tsv
-    ok "and its dual bound and objective enclose the optimum" awk -v f="$fine" -v lo="$(last dual)" -v hi="$(last objective)" \
-        'BEGIN { exit !(lo <= f * (1 + 1e-9) && hi >= f * (1 - 1e-9) && hi - lo <= 1e-4 * hi * (1 + 1e-9)) }'
-done
-ok "--precision float stores floats" fit --lambda 1 --precision float -o m data.tsv
-ok "in the model too" bash -c 'unzip -p m U.npy 2>/dev/null | head -c 128 | grep -q "<f4" || grep -aq "<f4" m'
-ok "--precision double stores doubles" fit --lambda 1 --precision double -o m data.tsv
-ok "in the model too" bash -c '! grep -aq "<f4" m'
-exits 3 "floats cannot reach 1e-12" fit --lambda 1 --precision float --gap 1e-12 -o m data.tsv
-ok "which is said" says 'warning: no further progress in this precision'
-ok "and is stalled in MODEL.done" test "$(member m.done status)" = stalled
-
-# ---- early stops ----
-exits 3 "--max-iter ends with exit 3" fit --lambda 0.1 --gap 1e-9 --max-iter 2 -o m data.tsv
+# ---- model and MODEL.done ----
+ok "MODEL.done says how it ended" test "$(done_value exit)/$(done_value status)" = 0/converged
+ok "MODEL.done has the figures of the last row" test \
+    "$(done_value objective)/$(done_value gap)/$(done_value rank)/$(done_value test_rmse)" = "$(last objective)/$(last gap)/$(last rank)/$(last test_rmse)"
+stopped() { # STATUS OPTIONS...
+    local status=0 wanted=$1
+    shift
+    fit "$@" -o early noise.csv || status=$?
+    test "$status/$(done_value exit early.done)/$(done_value status early.done)/$(meta status)" = "3/3/$wanted/$wanted" && test -s early
+}
+ok "--max-iter ends with 3, the model and its status" stopped max_iter --lambda 1 --gap 1e-12 --max-iter 2
 ok "after that many iterations" test "$(last iter)" = 2
-ok "the model is there" "$GCG" eval m data.tsv
-ok "MODEL.done says max_iter" test "$(member m.done status)$(member m.done exit)" = max_iter3
-ok "the log says max_iter" test "$(meta status)" = max_iter
-ok "a warning says what to do" says 'warning: stopped by --max-iter 2 .*wanted 1e-09.*raise it'
-ok "also under --quiet" bash -c '"$GCG" fit --quiet --lambda 0.1 --gap 1e-9 --max-iter 2 --log none -o m data.tsv 2>err; grep -q "max-iter 2" err'
-ok "the bound of an early stop is a bound" awk -v lo="$(last dual)" -v rule="$(meta certificate)" 'BEGIN { exit !(rule == "cholesky" && lo > 0) }'
-exits 3 "--max-time ends with exit 3" fit --lambda 0.1 --gap 1e-12 --max-time 1e-9 -o m data.tsv
-ok "MODEL.done says max_time" test "$(member m.done status)" = max_time
-exits 3 "a rank limit that binds ends with exit 3" fit --lambda 1 --rank 1 -o m data.tsv
-ok "at that rank" test "$(last rank)" = 1
-ok "MODEL.done says rank_cap" test "$(member m.done status)" = rank_cap
-ok "its gap is above the one wanted" awk -v g="$(last gap)" 'BEGIN { exit !(g > 1e-3) }'
-ok "and its bound is below the optimum" awk -v f="$fine" -v lo="$(last dual)" 'BEGIN { exit !(lo <= f) }'
-ok "a rank limit that does not bind changes nothing" fit --lambda 20 --rank 15 -o m data.tsv
-ok "a rank limit above the size is cut, with a note" fit --lambda 1 --rank 99999999999 -o m data.tsv
-ok "that names both" says 'note: --rank 99999999999: .*using 20'
+ok "--max-time ends with 3, the model and its status" stopped max_time --lambda 1 --gap 1e-13 --plain --max-time 0.05
+ok "a rank that binds ends with 3, the model and its status" stopped rank_cap --lambda 1 --rank 2
+ok "the rank keeps its limit" test "$(last rank)" = 2
+ok "a gap below rounding ends with 3, the model and its status" stopped stalled --lambda 1 --gap 1e-16
+ok "a model of floats on request" bash -c '"$GCG" fit --quiet --log none --lambda 3 --precision float -o m2 noise.csv && grep -aq "descr.: .<f4" m2'
+ok "--plain finds the same objective" bash -c '
+    f() { "$GCG" fit --quiet --lambda 3 --gap 1e-6 "$@" -o m2 noise.csv | grep "^[0-9]" | tail -n 1 | cut -f 3; }
+    awk -v a="$(f)" -v b="$(f --plain)" "BEGIN { exit !(a / b < 1 + 1e-6 && b / a < 1 + 1e-6) }"'
+one_atom() { fit --lambda 3 --atoms 1 -o m2 noise.csv && awk -F '\t' '/^[0-9]/ && $7 > $1 { exit 1 }' log; }
+ok "--atoms 1 adds at most one to the rank in an iteration" one_atom
+ok "--certify proves the bound" bash -c '"$GCG" fit --quiet --lambda 3 --certify -o m2 noise.csv | grep -qx "# certificate	cholesky"'
 
-# ---- lambda 0 ----
-ok "--lambda 0 --rank K fits" fit --lambda 0 --rank 2 -o m rank1.txt
-ok "without a gap" test "$(last gap)$(last dual)$(meta certificate)" = nannannone
-ok "exactly, where the rank suffices" awk -v r="$(last train_rmse)" 'BEGIN { exit !(r < 1e-3) }'
-ok "MODEL.done is JSON without nan" test "$(member m.done gap)" = null
-exits 2 "--lambda 0 alone is refused" fit --lambda 0 -o m rank1.txt
-ok "with what to do" says 'add --rank'
+# ---- what may not change a byte ----
+fit --lambda 3 -o m noise.csv
+same() { fit --lambda 3 -o m2 "$@" && cmp m m2; }
+for threads in 1 2 7 auto; do ok "the same model with --threads $threads" same --threads $threads noise.csv; done
+shuf --random-source=noise.csv noise.csv >shuffled.csv
+tr , '\t' <shuffled.csv >shuffled.tsv
+gzip -c shuffled.csv >shuffled.csv.gz
+split -n l/3 noise.csv part.
+ok "the same model of shuffled lines" same shuffled.csv
+ok "the same model of a tab file" same shuffled.tsv
+ok "the same model of a gzipped file" same shuffled.csv.gz
+ok "the same model of several files" same part.ac part.aa part.ab
+piped() { "$GCG" fit --quiet --log none --lambda 3 -o m2 - <"$1" && cmp m m2; }
+ok "the same model of standard input" piped noise.csv
+ok "the same model of gzipped standard input" piped shuffled.csv.gz
+ok "the same model with test, validation and clipping" same --test more.csv --valid more.csv --clip 1,5 noise.csv
+ok "the same model in another place, at another time" bash -c 'mkdir elsewhere && cd elsewhere && TZ=Asia/Tokyo "$GCG" fit --quiet --log none --lambda 3 -o m3 ../noise.csv && cmp m3 ../m'
+clean_model() { ! grep -aq -e "$PWD" -e noise -e threads -e "$(uname -n)" m; }
+ok "the model names no path, host or number of threads" clean_model
 
 # ---- test sets ----
-ok "a fit with a test set" fit --lambda 2 --test test.csv --valid base.csv -o m base.csv
-ok "counts both" test "$(meta test_n)$(meta valid_n)" = 511
-ok "warns of validation pairs that occur in training, and names three" says 'warning: 11 of 11 validation pairs occur in training \(1,1 1,2 1,4 \.\.\.\)'
-not_ok_if "but not of test pairs that do not" says 'test pairs occur'
-evaluated() { # OPTION... : the last test_rmse of the log is what eval says, digit for digit
-    fit --lambda 0.7 --gap 1e-2 --test test.csv "$@" -o m base.csv || return 1
-    local clip=()
-    [ "${1-}" = --clip ] && clip=(--clip "$2")
-    test "$(last test_rmse)" = "$("$GCG" eval --quiet "${clip[@]}" m test.csv | awk -F '\t' '$1 == "all" { print $3 }')"
+ok "--holdout draws a test set" fit --lambda 3 --holdout 0.2 -o h noise.csv
+share() { awk -v a="$(meta test_n)" -v b="$(meta ratings)" -v n="$(wc -l <noise.csv)" 'BEGIN { exit !(a + b == n && a / n > 0.15 && a / n < 0.25) }'; }
+ok "of about that share, which leaves training" share
+held() { cp h h1; fit --lambda 3 --holdout 0.2 -o h "$@" && cmp h h1; }
+ok "the order of lines does not change the draw" held shuffled.csv
+not_ok_if "another seed does" held --seed 2 noise.csv
+head -n 30 noise.csv | cut -d , -f 1,2 >probe.csv
+printf '9999,9999\n' >>probe.csv
+ok "--test-pairs takes its pairs out of training" fit --lambda 3 --test-pairs probe.csv -o p noise.csv
+ok "with their ratings" test "$(meta test_n)/$(meta ratings)" = "30/$(($(wc -l <noise.csv) - 30))"
+ok "and a warning counts the pairs that are not there" says 'warning: 1 of 31 pairs of --test-pairs are not'
+same_probe() {
+    tail -n +31 noise.csv >rest.csv
+    head -n 30 noise.csv >taken.csv
+    local rmse
+    rmse=$(last test_rmse)
+    fit --lambda 3 --test taken.csv -o q rest.csv && near "$(last test_rmse)" "$rmse" 1e-9
 }
-ok "the log's test error is eval's to the last digit" evaluated
-for kind in global user item both; do
-    ok "also with --center $kind" evaluated --center $kind
-done
-ok "also with floats" evaluated --precision float
-ok "also with --clip given to both" evaluated --clip 1,3
-clipped=$(last test_rmse) objective=$(last objective)
-fit --lambda 0.7 --gap 1e-2 --test test.csv -o m base.csv
-ok "--clip changes the error" test "$(last test_rmse)" != "$clipped"
-ok "and not the objective" test "$(last objective)" = "$objective"
-exits 2 "--test and --holdout together are refused" fit --lambda 1 --test test.csv --holdout 0.5 -o m base.csv
-exits 2 "--test and --test-pairs together are refused" fit --lambda 1 --test test.csv --test-pairs test.csv -o m base.csv
-exits 4 "a damaged test file is found before the fit starts" bash -c 'printf "1,1,2\n1,2,x\n" >bad.csv; "$GCG" fit --lambda 1 --test bad.csv -o m base.csv >log 2>err'
-ok "and no row is logged" test ! -s log
-: >empty.csv
-ok "an empty test file is a warning" fit --lambda 1 --test empty.csv -o m base.csv
-ok "with n 0 and nan" test "$(meta test_n)$(last test_rmse)" = 0nan
-ok "that says so" says 'warning: .*(no test ratings|no ratings)'
+ok "the result is that of two files" same_probe
+fit --lambda 3 --test noise.csv -o p noise.csv
+ok "test pairs that occur in training are counted and three are shown" \
+    says "warning: $(wc -l <noise.csv) of $(wc -l <noise.csv) test pairs occur in training ([0-9]*,[0-9]* [0-9]*,[0-9]* [0-9]*,[0-9]* \.\.\.)"
 printf 'x,y,1\n' >strangers.csv
-fit --lambda 1 --test strangers.csv -o m base.csv
-ok "a test set of unknown ids is a warning" says 'warning: none of the test users or items is known'
+ok "a test set of strangers is fine" fit --lambda 3 --test strangers.csv -o p noise.csv
+ok "but causes a warning" says 'warning: none of the test users or items is known'
+: >empty.csv
+ok "an empty test set is fine" fit --lambda 3 --test empty.csv -o p noise.csv
+ok "but causes a warning, too" says 'warning: .*no test ratings'
+best() {
+    fit --lambda 0.05 --gap 1e-6 --valid more.csv --keep best -o b noise.csv || return 1
+    local least
+    least=$(awk -F '\t' '/^[0-9]/ && (!n++ || $9 < least) { least = $9 } END { print least }' log)
+    test "$("$GCG" eval --quiet b more.csv | awk '$1 == "all" { print $3 }')" = "$least" &&
+        test "$(done_value valid_rmse b.done)" = "$least" && awk -v a="$least" -v b="$(last valid_rmse)" 'BEGIN { exit !(a < b) }'
+}
+ok "--keep best writes the iterate with the smallest validation RMSE" best
 
-# ---- hold-out ----
-held() { fit --lambda 1 --holdout "$1" --seed "$2" -o "$3" "$4"; }
-tac data.tsv >reversed.tsv
-awk 'NR % 2' data.tsv >half1.tsv
-awk 'NR % 2 == 0' data.tsv >half2.tsv
-ok "a fit with a hold-out" held 0.3 1 h1 data.tsv
-n=$(meta test_n) rmse=$(last test_rmse)
-ok "training and test add up" test $((n + $(meta ratings))) = "$(wc -l <data.tsv)"
-ok "about the fraction is held out" test "$n" -gt 50 -a "$n" -lt 130
-ok "the hold-out does not depend on line order" bash -c '"$GCG" fit --lambda 1 --holdout 0.3 --log log2 -o h2 reversed.tsv 2>err && cmp h1 h2'
-ok "nor does its error" test "$(meta test_n log2)$(last test_rmse log2)" = "$n$rmse"
-ok "nor on the cut into files" bash -c '"$GCG" fit --lambda 1 --holdout 0.3 --log none -o h2 half2.tsv half1.tsv 2>err && cmp h1 h2'
-ok "another seed holds out others" held 0.3 2 h2 data.tsv
-not_ok_if "so the model differs" cmp -s h1 h2
-ok "a larger fraction holds out more" held 0.6 1 h2 data.tsv
-ok "by count" test "$(meta test_n)" -gt "$n"
-exits 4 "a hold-out that takes everything is refused" held 0.99 1 h4 one.tsv
-ok "and says why" says 'error: every rating would go to the test set'
+# ---- memory ----
+ok "--dry-run prints the estimate" bash -c '"$GCG" fit --quiet --lambda 3 --dry-run -o dry noise.csv >plan'
+ok "it is the one of check" test "$(cat plan)" = "$("$GCG" check --quiet noise.csv | grep memory_bytes)"
+ok "and writes nothing" test ! -e dry
+exits 6 "--max-memory below it ends with 6" fit --lambda 3 --max-memory 1K -o dry noise.csv
+ok "the message has both figures" says 'needs about .* ([0-9]* bytes) .*--max-memory allows 1 KiB'
+ok "and nothing is written" test ! -e dry -a ! -e dry.done
+ok "--max-memory above it is fine" fit --lambda 3 --max-memory 1G -o m2 noise.csv
 
-# ---- test pairs ----
-printf '1,1\n3,4\n9,9\n' >pairs.csv
-ok "--test-pairs leave the training set" fit --lambda 1 --test-pairs pairs.csv -o m base.csv
-ok "and become the test set" test "$(meta ratings)$(meta test_n)" = 92
-ok "pairs that are not in training are counted" says 'warning: 1 of 3 pairs of --test-pairs'
-grep -v -e '^1,1,' -e '^3,4,' base.csv >rest.csv
-printf '1,1,5\n3,4,5\n' >two.csv
-ok "the model is that of a fit without them" bash -c '"$GCG" fit --lambda 1 --log log2 --test two.csv -o m2 rest.csv 2>err && cmp m m2'
-ok "and so is the test error" test "$(last test_rmse)" = "$(last test_rmse log2)"
-printf '1:\n1\n4:\n3\n' >probe.txt
-ok "a Netflix probe file does the same" bash -c '"$GCG" fit --lambda 1 --log none --test-pairs probe.txt -o m3 base.csv 2>err && cmp m m3'
+# ---- words ----
+ok "--quiet is silent" bash -c '"$GCG" fit --quiet --lambda 3 -o m2 noise.csv 2>err >/dev/null; test ! -s err'
+ok "otherwise the last words are status, objective, gap and rule" bash -c \
+    '"$GCG" fit --lambda 3 -o m2 noise.csv 2>err >/dev/null; tail -n 1 err | grep -q "converged after .* objective .*, gap .*(proved by Cholesky), rank .*RMSE"'
+fit --lambda 3 --verbose -o m2 noise.csv
+ok "--verbose tells the memory" says 'note: memory: about'
+ok "and the time of the phases" bash -c 'for p in reading lambda_max polar improve writing; do grep -q "note: time in $p: " err || exit 1; done'
+ok "no temporary file is left" nothing_left
 
-# ---- keep ----
-# Mostly noise: an early iterate predicts better than the optimum of a small lambda.
-awk '{ s = (s * 16807 + NR) % 2147483647; printf "%s\t%s\t%.3f\n", $1, $2, s % 4000 / 1000 }' data.tsv >noise.tsv
-awk 'NR % 4 == 0' noise.tsv >valid.tsv
-awk 'NR % 4' noise.tsv >train.tsv
-ok "a fit that keeps the best" fit --lambda 0.02 --gap 1e-5 --valid valid.tsv --keep best -o b train.tsv
-smallest() { grep -v '^#' "$1" | awk -F '\t' 'NR > 1 && (!n || $9 < best) { best = $9; n = 1 } END { print best }'; }
-ok "its model has the smallest validation error of the log" test "$("$GCG" eval --quiet b valid.tsv | awk -F '\t' '$1 == "all" { print $3 }')" = "$(smallest log)"
-ok "which is not the last one here" test "$(smallest log)" != "$(last valid_rmse)"
-ok "MODEL.done has it too" test "$(member b.done valid_rmse)" = "$(smallest log)"
-ok "and the bound of the whole run" test "$(member b.done dual)" = "$(last dual)"
-ok "a note says which iterate it is" says "note: the model is that of iteration $(member b.done iterations), best by validation"
-ok "--keep last is the default" bash -c '"$GCG" fit --lambda 0.02 --gap 1e-5 --valid valid.tsv --log none -o l1 train.tsv 2>err && "$GCG" fit --lambda 0.02 --gap 1e-5 --keep last --log none -o l2 train.tsv 2>err && cmp l1 l2'
-exits 2 "--keep best without --valid is refused" fit --lambda 1 --keep best -o m base.csv
-ok "an empty validation set keeps the last" bash -c '"$GCG" fit --lambda 0.02 --gap 1e-5 --valid empty.csv --log log2 --keep best -o l3 train.tsv 2>err'
-ok "not the zero matrix" test "$(member l3.done iterations)" = "$(last iter log2)"
-
-# ---- centring ----
-centred() { fit --lambda 1e6 --center "$1" -o "c.$1" base.csv && "$GCG" predict --quiet "c.$1" base.csv | awk -F '\t' 'NR == 2 { print $3 }'; }
-mean=2.81818181818181818
-ok "the mean is logged, subtracted or not" near "$(fit --lambda 1 -o m base.csv; meta mean)" $mean 1e-15
-ok "center is 0 without centring" test "$(meta center)" = 0
-ok "center is the mean with it" near "$(centred global >/dev/null; meta center)" $mean 1e-15
-ok "--center global predicts the mean under a huge lambda" near "$(centred global)" $mean 1e-15
-ok "--center user adds the shrunk user mean" near "$(centred user)" "$(awk -v m=$mean 'BEGIN { printf "%.17g", m + (9 - 3 * m) / 8 }')" 1e-14
-ok "--center item adds the shrunk item mean" near "$(centred item)" "$(awk -v m=$mean 'BEGIN { printf "%.17g", m + (10 - 3 * m) / 6 }')" 1e-14
-ok "the objective is that of the centred problem" near "$(centred global >/dev/null; last objective)" \
-    "$(awk -F , -v m=$mean 'NR > 1 { s += ($3 - m) ^ 2 } END { printf "%.17g", s / 2 }' base.csv)" 1e-12
-
-# ---- memory, threads, verbosity ----
-fit --lambda 1 --dry-run base.csv
-ok "--dry-run prints the estimate on standard output, and only it" grep -Exq 'memory_bytes	[0-9]+' log
-ok "without a header or a second line" test "$(wc -l <log)" = 1
-ok "it agrees with check" test "$(cut -f 2 log)" = "$("$GCG" check --quiet base.csv | awk -F '\t' '$1 == "memory_bytes" { print $2 }')"
-bytes=$(cut -f 2 log)
-ok "--dry-run leaves no file" bash -c '"$GCG" fit --lambda 1 --dry-run -o never base.csv >log 2>err && test ! -e never && test ! -e never.done'
-ok "just enough memory is enough" fit --lambda 1 --max-memory "$bytes" -o m base.csv
-exits 6 "a byte less is not" fit --lambda 1 --max-memory $((bytes - 1)) -o never base.csv
-ok "the message has the bytes and the option" says "error: .*$bytes bytes.*--max-memory"
-ok "and nothing is left" test ! -e never -a ! -e never.done
-fit --lambda 1 --threads 100000 -o m base.csv
-ok "more threads than allowed are cut, with a note" says 'note: --threads 100000: .*using [0-9]'
-fit --lambda 1 --quiet -o m base.csv
-ok "--quiet says nothing" test ! -s err
-ok "but logs" test -s log
-fit --lambda 1 --verbose -o m base.csv
-ok "--verbose tells memory and times" bash -c 'grep -q "note: memory:" err && grep -q "note: time in " err'
-exits 2 "--quiet and --verbose contradict" fit --quiet --verbose --lambda 1 -o m base.csv
-fit --lambda 1 -o m base.csv
-ok "a plain run ends with one line that says how it went" bash -c 'tail -n 1 err | grep -Eq "^gcg-mc: note: converged after [0-9]+ iterations?, .*objective .*gap .*proved by Cholesky.*rank .*train RMSE"'
-ok "and says how the file was read" says '^gcg-mc: base.csv: note: read as csv, with a header line'
-
-# ---- against the shared oracles ----
-if [ -n "$SHARED" ] && command -v python3 >/dev/null; then
-    ok "the shared cases of fit hold" python3 "$SHARED/cases/run_cases.py" --bin "$GCG" --only '^(G|O)' --skip '^(G16[ghij]|O13)'
-else
-    skip "the shared cases of fit hold" "no ../shared or no python3"
-fi
 done_testing
