@@ -143,14 +143,11 @@ static void skip_padding(gcg_input *in)
         fail_later(in, GCG_ERR_DATA, "bytes other than zero padding follow the gzip data");
 }
 
-/* Unpacks into to[0..room); *got may stay 0. */
+/* Unpacks into to[0..room); *got may stay 0. At the end of the input zlib may still hold text that did not fit before:
+ * only when it can do nothing at all (Z_BUF_ERROR) the data is cut short. */
 static gcg_status inflate_some(gcg_input *in, char *to, int64_t room, int64_t *got, gcg_err *err)
 {
     raw_need(in, 1);
-    if (in->raw_pos == in->raw_end) {
-        if (!in->ended) fail_later(in, GCG_ERR_DATA, "the gzip data is cut short");
-        return GCG_OK;
-    }
     in->z.next_in = in->raw + in->raw_pos;
     in->z.avail_in = (uInt)(in->raw_end - in->raw_pos);
     in->z.next_out = (Bytef *)to;
@@ -162,6 +159,8 @@ static gcg_status inflate_some(gcg_input *in, char *to, int64_t room, int64_t *g
         in->state = SOURCE_BETWEEN;
     else if (result == Z_MEM_ERROR)
         return gcg_fail_memory(err, "gzip");
+    else if (result == Z_BUF_ERROR && !in->ended)
+        fail_later(in, GCG_ERR_DATA, "the gzip data is cut short");
     else if (result != Z_OK && result != Z_BUF_ERROR) {
         gcg_fail(&in->failure, GCG_ERR_DATA, in->name, 0, 0, "the gzip data is damaged (%s)",
                  in->z.msg ? in->z.msg : "unknown kind");
