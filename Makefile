@@ -5,6 +5,9 @@
 #   make SANITIZE=address,undefined     its own folder: build/address,undefined/gcg-mc (also: thread)
 #   make CC=clang CFLAGS='-O2 -march=native' OPENMP_FLAGS=
 #
+# Targets: all check demo bench install uninstall dist distcheck deps clean; for developers also check-layers lint
+# coverage valgrind fuzz.
+#
 # Every flag is recorded in build/.flags; a change of one rebuilds what depends on it.
 all:
 
@@ -78,8 +81,7 @@ CHECK_SOURCE := $(wildcard tests/check_*.c)
 CHECK_BIN := $(CHECK_SOURCE:%.c=$(BUILD)/%)
 SCRIPT_TESTS := $(wildcard tests/t[0-9]*.sh)
 
-PROGRAM_NOW := $(if $(wildcard cmd/gcg-mc.c),$(PROGRAM),$(ARCHIVE)) # until cmd/gcg-mc.c is there
-all: $(PROGRAM_NOW)
+all: $(PROGRAM)
 
 $(BUILD)/.flags: FORCE
 	@mkdir -p $(@D)
@@ -133,7 +135,7 @@ $(BUILD)/tests/fuzz/libfuzzer_%: $(BUILD)/tests/fuzz/fuzz_%.o $(ARCHIVE)
 # ---- tests ----
 # TESTS= names some: make check TESTS='build/tests/check_rng tests/t0100-fit.sh'
 TESTS ?= $(CHECK_BIN) $(SCRIPT_TESTS)
-check: $(PROGRAM_NOW) $(CHECK_BIN) $(REPLAY_BIN)
+check: $(PROGRAM) $(CHECK_BIN) $(REPLAY_BIN)
 	@GCG=$(abspath $(PROGRAM)) BUILD=$(abspath $(BUILD)) tests/run.sh $(TESTS)
 
 # make fuzz FUZZ='csv mtx' FUZZ_SECONDS=600: new inputs are left in build/fuzzer-no-link,address/found/
@@ -146,9 +148,82 @@ run-fuzzers: $(FUZZ_BIN)
 	  $(BUILD)/tests/fuzz/libfuzzer_$$name -max_total_time=$(FUZZ_SECONDS) -timeout=10 -verbosity=0 -print_final_stats=1 \
 	    -artifact_prefix=$(BUILD)/found/$$name- $(BUILD)/found/$$name tests/fuzz/corpus/$$name || exit 1; done
 
+check-layers:
+	@tests/check-layers.sh
+
+# Line coverage of src/ by the whole suite, per file and in all (gcov; the best object where a source has several).
+coverage:
+	@$(MAKE) --no-print-directory COVERAGE=1 check
+	@tests/coverage.sh build/coverage
+
+# Unit tests and a small run of the program under valgrind. It knows no AVX-512, and neither does the program then.
+VALGRIND = valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite
+valgrind:
+	@$(MAKE) --no-print-directory BUILD=build/valgrind CFLAGS='-O1 -g' run-valgrind
+run-valgrind: $(PROGRAM) $(CHECK_BIN)
+	@CK_FORK=no CK_DEFAULT_TIMEOUT=0 TEST_TIMEOUT=3000 TEST_WRAPPER='$(VALGRIND)' BUILD=$(abspath $(BUILD)) tests/run.sh $(CHECK_BIN)
+	@VALGRIND='$(VALGRIND)' GCG=$(abspath $(PROGRAM)) bash tests/valgrind-program.sh
+
+# ---- style ----
+C_FILES := $(wildcard src/*/*.[ch] cmd/*.[ch] tests/*.[ch] tests/*/*.[ch])
+SH_FILES := $(wildcard tests/*.sh tests/*/*.sh data-scripts/*.sh) .ci/run
+lint: lint-format lint-shell lint-man lint-cppcheck lint-tidy
+lint-format:
+	clang-format --dry-run -Werror $(C_FILES)
+lint-shell:
+	shellcheck -S warning -e SC1091,SC2034 $(SH_FILES)
+lint-man:
+	mandoc -Tlint -W warning man/*
+lint-cppcheck:
+	cppcheck -q --std=c11 --enable=warning,performance --inline-suppr --error-exitcode=1 -I. -Isrc \
+	  --suppress=missingIncludeSystem --suppress=uninitvar -DGCG_REAL_FLOAT -DGCG_ISA=base src cmd
+lint-tidy:
+	clang-tidy --quiet $(filter-out src/maths/kernels_pass.c,$(wildcard src/*/*.c cmd/*.c)) -- -std=c11 -I. -Isrc \
+	  -DGCG_VERSION='""' -DGCG_BUILD_CC='""' -DGCG_BUILD_FLAGS='""' -DGCG_ARPACK_VERSION='""'
+
+# ---- packages ----
+# Asks apt only when something is missing.
+DEPS = gcc libc6-dev pkg-config libopenblas-dev liblapacke-dev libarpack2-dev zlib1g-dev libzip-dev check gnuplot-nox python3
+DEPS_LINT = $(DEPS) autoconf clang clang-format clang-tidy cppcheck mandoc shellcheck valgrind libclang-rt-14-dev libomp-dev
+deps:
+	@tests/install-packages.sh $(DEPS)
+deps-lint:
+	@tests/install-packages.sh $(DEPS_LINT)
+
+# ---- install, dist ----
+MAN1 := $(wildcard man/*.1)
+MAN5 := $(wildcard man/*.5)
+install: all
+	$(INSTALL) -d $(DESTDIR)$(bindir) $(DESTDIR)$(mandir)/man1 $(DESTDIR)$(mandir)/man5
+	$(INSTALL) -m 755 $(PROGRAM) $(DESTDIR)$(bindir)/gcg-mc
+	$(INSTALL) -m 644 $(MAN1) $(DESTDIR)$(mandir)/man1
+	$(INSTALL) -m 644 $(MAN5) $(DESTDIR)$(mandir)/man5
+uninstall:
+	rm -f $(DESTDIR)$(bindir)/gcg-mc $(MAN1:man/%=$(DESTDIR)$(mandir)/man1/%) $(MAN5:man/%=$(DESTDIR)$(mandir)/man5/%)
+
+DIST := gcg-mc-$(VERSION)
+configure: configure.ac
+	autoconf
+# The files that git tracks (in an unpacked tarball: all that came with it) and configure.
+dist: configure
+	@rm -rf build/dist && mkdir -p build/dist/$(DIST)
+	@{ git ls-files -z 2>/dev/null | grep -qz . && git ls-files -z || find . -type f ! -path './build/*' ! -name '*.tar.gz' -print0; } \
+	  | tar -c --null -T - | tar -x -C build/dist/$(DIST)
+	@cp configure build/dist/$(DIST)/
+	@tar -c --sort=name --owner=0 --group=0 --numeric-owner --mtime=@1 -C build/dist $(DIST) | gzip -9n >$(DIST).tar.gz
+	@rm -rf build/dist && echo $(DIST).tar.gz
+distcheck: dist
+	@tests/distcheck.sh $(DIST)
+
+demo: $(PROGRAM)
+	@GCG_MC=$(abspath $(PROGRAM)) data-scripts/demo.sh
+bench: $(PROGRAM)
+	@GCG=$(abspath $(PROGRAM)) tests/bench/bench.sh
+
 clean:
-	rm -rf build gcg-mc
+	rm -rf build gcg-mc demo
 
 FORCE:
-.PHONY: all check fuzz run-fuzzers clean FORCE
+.PHONY: all check fuzz run-fuzzers check-layers coverage valgrind run-valgrind lint lint-format lint-shell lint-man \
+  lint-cppcheck lint-tidy deps deps-lint install uninstall dist distcheck demo bench clean FORCE
 .SECONDARY:

@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Sourced by tests/tNNNN-<topic>.sh: speaks TAP. Counting is tests/run.sh's business, not this file's.
 #
 #   . "$(dirname "$0")/lib.sh"

@@ -12,10 +12,11 @@ double gcg_certificate_dual(double lambda, double sigma, double r_x, double r_r)
 /* (F - D) / F, not below 0; 0 when both are 0. */
 double gcg_certificate_gap(double objective, double dual);
 
-/* Proves an upper bound of sigma_1(R): for s = sigma (1 + guard), sigma an estimate from below, s^2 I - R'R (or RR', the smaller) is
- * factored by Cholesky in double; success proves s > sigma_1(R) up to the rounding that is allowed for. On failure guard is
- * tripled, up to `most`. *bound receives s, or INFINITY when none was proved. Needs 8 n^2 bytes, n = min(rows, cols), and n^3 / 3
- * multiply-adds a try. r holds R with the pattern of x, as a gcg_csr of its own. */
+/* Proves an upper bound of sigma_1(R): for s = sigma (1 + guard), sigma an estimate from below, s^2 I - R'R
+ * (or RR', the smaller) is factored by Cholesky in double; success proves s > sigma_1(R) up to the rounding
+ * that is allowed for. On failure guard is tripled, up to `most`. *bound receives s, or INFINITY when none
+ * was proved. Needs 8 n^2 bytes, n = min(rows, cols), and n^3 / 3 multiply-adds a try. r holds R with the
+ * pattern of x, as a gcg_csr of its own. */
 gcg_status gcg_certificate_cholesky(const gcg_csr *r, double sigma, double guard, double most, double *bound,
                                     gcg_err *err);
 

@@ -195,8 +195,8 @@ static gcg_pass_rows row_block(const gcg_pass *pass, const int32_t *start, int64
     return (gcg_pass_rows){start[block], start[block + 1], pass->x->row_ptr, pass->x->col};
 }
 
-/* Sets the panel that starts at column, for factors of k columns; 0 when there is none. Rows reach to k rounded up to
- * GCG_FACTORS_PAD at least, whatever their stride. */
+/* Sets the panel that starts at column, for factors of k columns; 0 when there is none. Rows reach to k
+ * rounded up to GCG_FACTORS_PAD at least, whatever their stride. */
 static int set_panel(call *c, int32_t column, int32_t k)
 {
     if (column >= k) return 0;
