@@ -143,8 +143,8 @@ static void skip_padding(gcg_input *in)
         fail_later(in, GCG_ERR_DATA, "bytes other than zero padding follow the gzip data");
 }
 
-/* Unpacks into to[0..room); *got may stay 0. At the end of the input zlib may still hold text that did not fit before:
- * only when it can do nothing at all (Z_BUF_ERROR) the data is cut short. */
+/* Unpacks into to[0..room); *got may stay 0. At the end of the input zlib may still hold text that did not
+ * fit before: only when it can do nothing at all (Z_BUF_ERROR) the data is cut short. */
 static gcg_status inflate_some(gcg_input *in, char *to, int64_t room, int64_t *got, gcg_err *err)
 {
     raw_need(in, 1);
