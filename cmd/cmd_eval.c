@@ -33,8 +33,7 @@ static const opt_entry table[] = {
      .offset = offsetof(eval_settings, unknown),
      .argument = "mean|skip|nan|error",
      .choices = scoring_unknown_names,
-     .help = "pairs with a new user or item get the fall-back mean (default), do not count, give nan, or end "
-             "the run"},
+     .help = "new ids: fall-back mean (default), not counted, nan, or end the run"},
     {.name = "shrink",
      .kind = OPT_REAL,
      .offset = offsetof(eval_settings, shrink),

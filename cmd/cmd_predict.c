@@ -24,8 +24,7 @@ static const opt_entry table[] = {
      .offset = offsetof(predict_settings, unknown),
      .argument = "mean|skip|nan|error",
      .choices = scoring_unknown_names,
-     .help =
-         "a pair with a new user or item gets the fall-back mean (default), no line, nan, or ends the run"},
+     .help = "new ids: fall-back mean (default), no line, nan, or end the run"},
     {.name = "shrink",
      .kind = OPT_REAL,
      .offset = offsetof(predict_settings, shrink),

@@ -175,10 +175,10 @@ static const opt_entry table[] = {
      .help = "memory plan, phases and their times on stderr"},
 };
 
-static const char summary[] = "Minimises 1/2 sum over ratings of (W_ij - X_ij)^2 + lambda * (trace norm of "
-                              "W) to a certified gap, writes\n"
-                              "MODEL and MODEL.done, and a log to standard output. TRAIN: rating files, a "
-                              "folder of Netflix files, or -.";
+static const char summary[] =
+    "Minimises 1/2 sum over ratings of (W_ij - X_ij)^2 + lambda * (trace norm of W)\n"
+    "to a certified gap. Writes MODEL, MODEL.done, and a log to standard output.\n"
+    "TRAIN: rating files, a folder of Netflix files, or - for standard input.";
 
 static int check_lambda(const fit_settings *s)
 {
