@@ -80,7 +80,7 @@ static const opt_entry table[] = {
      .help = "an even number"},
 };
 
-enum { MOST_WORDS = 16, MESSAGE = 4096 };
+enum { MOST_WORDS = 32, MESSAGE = 4096 };
 static settings parsed;
 static char **words;
 static int word_count;
@@ -120,6 +120,7 @@ static int parse(const char *line)
         char *word = next;
         next = strchr(word, '|');
         if (next) *next++ = '\0';
+        ck_assert_int_lt(argc, MOST_WORDS);
         argument[argc++] = word;
     }
     argument[argc] = NULL;
