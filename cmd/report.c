@@ -67,7 +67,8 @@ int report_error(const gcg_err *err, gcg_diag *diag)
     return (int)err->status;
 }
 
-static void print_list(gcg_severity severity, const char *format, va_list args)
+__attribute__((format(printf, 2, 0))) static void print_list(gcg_severity severity, const char *format,
+                                                             va_list args)
 {
     char text[1024];
     vsnprintf(text, sizeof text, format, args);
