@@ -23,6 +23,7 @@ static const struct {
     {"predict", "predict ratings for pairs of user and item", cmd_predict},
     {"eval", "error of a model on test ratings", cmd_eval},
     {"check", "read rating files and say what is in them", cmd_check},
+    {"synth", "write a synthetic rating file", cmd_synth},
 };
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
 

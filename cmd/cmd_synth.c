@@ -1,0 +1,243 @@
+/* gcg-mc synth: writes a synthetic rating file, and a test file beside it. Not here: how ratings are drawn
+ * (io/synth). */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd/options.h"
+#include "cmd/reading.h"
+#include "cmd/report.h"
+#include "io/gzip_sink.h"
+#include "io/output.h"
+#include "io/synth.h"
+
+typedef struct {
+    const char *output, *test;
+    int shape, format, half_stars, quiet, has_decimals, has_test_ratings;
+    int64_t users, items, ratings, test_ratings, rank, decimals;
+    double noise;
+    uint64_t seed;
+} synth_settings;
+
+/* In the order of gcg_synth_shapes; "own" takes everything from the other options. */
+static const char *const shape_names[] = {"ml-100k", "ml-1m",    "ml-10m",    "ml-25m",
+                                          "netflix", "yahoo60m", "yahoo252m", NULL};
+
+#define FIELD(name) .offset = offsetof(synth_settings, name)
+static const opt_entry table[] = {
+    {.name = "shape",
+     .kind = OPT_CHOICE,
+     FIELD(shape),
+     .argument = "NAME",
+     .choices = shape_names,
+     .help = "whose users, items and ratings: ml-100k (default), ml-1m, ml-10m, ml-25m, netflix, yahoo60m, "
+             "yahoo252m"},
+    {.name = "output",
+     .letter = 'o',
+     .kind = OPT_TEXT,
+     FIELD(output),
+     .argument = "FILE",
+     .help = "training ratings go here; .gz is compressed, - is standard output"},
+    {.name = "test",
+     .kind = OPT_TEXT,
+     FIELD(test),
+     .argument = "FILE",
+     .help = "test ratings, disjoint from these, go here"},
+    {.name = "users",
+     .kind = OPT_COUNT,
+     FIELD(users),
+     .argument = "N",
+     .min = 1,
+     .max = INT32_MAX - 1,
+     .help = "other than the shape's"},
+    {.name = "items",
+     .kind = OPT_COUNT,
+     FIELD(items),
+     .argument = "N",
+     .min = 1,
+     .max = INT32_MAX - 1,
+     .help = "other than the shape's"},
+    {.name = "ratings",
+     .kind = OPT_COUNT,
+     FIELD(ratings),
+     .argument = "N",
+     .min = 1,
+     .max = 9e15,
+     .help = "other than the shape's"},
+    {.name = "test-ratings",
+     .kind = OPT_COUNT,
+     FIELD(test_ratings),
+     .argument = "N",
+     .min = 1,
+     .max = 9e15,
+     .seen_offset = offsetof(synth_settings, has_test_ratings),
+     .help = "other than the shape's, with --test"},
+    {.name = "rank",
+     .kind = OPT_COUNT,
+     FIELD(rank),
+     .argument = "K",
+     .min = 1,
+     .max = 10000,
+     .help = "of the signal (10)"},
+    {.name = "noise",
+     .kind = OPT_REAL,
+     FIELD(noise),
+     .argument = "S",
+     .min = 0,
+     .max = 1e6,
+     .help = "standard deviation of the noise, the signal's being 1 (0.8)"},
+    {.name = "half-stars",
+     .kind = OPT_FLAG,
+     FIELD(half_stars),
+     .help = "round to half stars, 0.5 to 5, not to whole ones, 1 to 5"},
+    {.name = "decimals",
+     .kind = OPT_COUNT,
+     FIELD(decimals),
+     .argument = "D",
+     .min = 1,
+     .max = 6,
+     .seen_offset = offsetof(synth_settings, has_decimals),
+     .help = "round to D decimals instead"},
+    {.name = "format",
+     .kind = OPT_CHOICE,
+     FIELD(format),
+     .argument = "NAME",
+     .choices = reading_formats,
+     .help = "layout, as fit reads it (csv)"},
+    {.name = "seed",
+     .kind = OPT_UINT64,
+     FIELD(seed),
+     .argument = "N",
+     .help = "another seed, other ratings (1)"},
+    {.name = "quiet", .kind = OPT_FLAG, FIELD(quiet), .help = "only warnings and errors on stderr"},
+};
+
+/* One file that is written: standard output, or a file that appears when it is whole; compressed or not. */
+typedef struct {
+    const char *name; /* for messages */
+    gcg_output output;
+    FILE *file;
+    gcg_gzip_sink *gzip;
+} target;
+
+static gcg_status write_file(void *user, const void *bytes, size_t length, gcg_err *err)
+{
+    target *t = user;
+    if (fwrite(bytes, 1, length, t->file) == length) return GCG_OK;
+    return gcg_fail(err, GCG_ERR_IO, t->name, 0, 0, "cannot write: %s", strerror(errno));
+}
+
+static gcg_status target_open(target *t, const char *path, gcg_sink *sink, gcg_err *err)
+{
+    size_t length = strlen(path);
+    gcg_status status = GCG_OK;
+    int to_stdout = strcmp(path, "-") == 0;
+    t->name = to_stdout ? "stdout" : path;
+    t->file = stdout;
+    if (!to_stdout) {
+        status = gcg_output_open(&t->output, path, err);
+        t->file = t->output.file;
+    }
+    *sink = (gcg_sink){write_file, t};
+    if (!status && length > 3 && strcmp(path + length - 3, ".gz") == 0) {
+        status = gcg_gzip_sink_new(&t->gzip, *sink, err);
+        if (!status) *sink = gcg_gzip_sink_get(t->gzip);
+    }
+    return status;
+}
+
+static gcg_status target_finish(target *t, gcg_err *err)
+{
+    gcg_status status = t->gzip ? gcg_gzip_sink_finish(t->gzip, err) : GCG_OK;
+    return !status && t->file != stdout ? gcg_output_commit(&t->output, err) : status;
+}
+
+static void target_release(target *t)
+{
+    gcg_gzip_sink_free(t->gzip);
+    gcg_output_abort(&t->output);
+}
+
+static int check(const synth_settings *s, int word_count)
+{
+    if (word_count > 0) return report_usage("synth takes no file names: -o FILE says where the ratings go");
+    if (!s->output) return report_usage("no -o FILE: where should the ratings go? (- is standard output)");
+    if (s->has_test_ratings && !s->test)
+        return report_usage("--test-ratings: say where they go with --test FILE");
+    if (s->half_stars && s->has_decimals)
+        return report_usage("--half-stars and --decimals: give one of them");
+    if (s->test && strcmp(s->test, s->output) == 0) return report_usage("--test and -o name the same file");
+    if (s->test && gcg_output_same_file(s->test, s->output))
+        return report_usage("--test and -o name the same file");
+    return 0;
+}
+
+static int32_t either(int64_t wish, int32_t usual)
+{
+    return wish > 0 ? (int32_t)wish : usual;
+}
+
+/* The shape's numbers, the user's where given. */
+static gcg_synth_settings settings_of(const synth_settings *s)
+{
+    const gcg_synth_shape *shape = &gcg_synth_shapes[s->shape];
+    int format = s->format == GCG_FORMAT_AUTO ? GCG_FORMAT_CSV : s->format;
+    int percent =
+        format == GCG_FORMAT_KDD || format == GCG_FORMAT_YAHOO_R1; /* those sets rate from 0 to 100 */
+    gcg_synth_settings g = {.users = either(s->users, shape->users),
+                            .items = either(s->items, shape->items),
+                            .ratings = s->ratings > 0 ? s->ratings : shape->ratings,
+                            .rank = (int32_t)s->rank,
+                            .noise = s->noise,
+                            .format = (gcg_format)format,
+                            .low = percent         ? 0
+                                   : s->half_stars ? 0.5
+                                                   : 1,
+                            .high = percent ? 100 : 5,
+                            .steps_per_unit = s->half_stars ? 2 : 1,
+                            .decimals = s->half_stars ? 1 : (int)s->decimals,
+                            .seed = s->seed};
+    for (int d = 0; d < s->decimals; d++) g.steps_per_unit *= 10;
+    if (s->test) g.test_ratings = s->has_test_ratings ? s->test_ratings : shape->test_ratings;
+    return g;
+}
+
+static int write_all(const synth_settings *s, const gcg_synth_settings *g)
+{
+    target train = {0}, test = {0};
+    gcg_sink train_sink, test_sink;
+    gcg_err err = {0};
+    gcg_status status = target_open(&train, s->output, &train_sink, &err);
+    if (!status && s->test) status = target_open(&test, s->test, &test_sink, &err);
+    if (!status) status = gcg_synth(g, train_sink, s->test ? &test_sink : NULL, &err);
+    int pipe_closed = status == GCG_ERR_IO && errno == EPIPE;
+    if (!status && s->test) status = target_finish(&test, &err);
+    if (!status) status = target_finish(&train, &err);
+    target_release(&train);
+    target_release(&test);
+    if (pipe_closed) return 0; /* the reader has seen enough */
+    if (status) return report_error(&err, NULL);
+    report_note("%s: %" PRId64 " ratings of %" PRId32 " users and %" PRId32 " items", train.name, g->ratings,
+                g->users, g->items);
+    return report_close_stdout();
+}
+
+int cmd_synth(int argc, char **argv)
+{
+    synth_settings s = {.rank = 10, .noise = 0.8, .seed = 1};
+    char **words;
+    int word_count;
+    int code = opt_parse(
+        argc, argv, "synth --shape NAME -o FILE [options]",
+        "Writes synthetic ratings of a named data set's shape: heavy-tailed degrees, low rank plus noise,\n"
+        "no repeated pair, the same for the same seed.",
+        table, sizeof table / sizeof *table, &s, &words, &word_count);
+    if (!code) code = check(&s, word_count);
+    if (code) return code < 0 ? 0 : code;
+    report_say.quiet = s.quiet;
+    gcg_synth_settings g = settings_of(&s);
+    gcg_err err;
+    if (gcg_synth_check(&g, &err)) return report_error(&err, NULL);
+    return write_all(&s, &g);
+}

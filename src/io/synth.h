@@ -1,0 +1,44 @@
+/* Synthetic ratings of a given shape: heavy-tailed degrees, low rank plus noise, no repeated pair.
+ *
+ * Generated row by row and handed on at once: memory goes with users + items, not with ratings. A row is a
+ * user; in the netflix layout, which is written by movie, it is an item (so that layout has other pairs for
+ * the same seed). Only sums, products and square roots decide what is written: equal settings give equal
+ * bytes on every machine. */
+#ifndef GCG_IO_SYNTH_H
+#define GCG_IO_SYNTH_H
+
+#include <stdint.h>
+#include "base/status.h"
+#include "io/ratings.h"
+#include "io/sink.h"
+
+typedef struct {
+    int32_t users, items;          /* ids are 1..users and 1..items */
+    int64_t ratings, test_ratings; /* in all at most users * items */
+    int32_t rank;                  /* of the signal, >= 1 */
+    double noise;                  /* standard deviation, as a fraction of the signal's; >= 0 */
+    gcg_format format;             /* not AUTO */
+    double low, high;              /* the scale */
+    int64_t
+        steps_per_unit; /* ratings are rounded to multiples of 1 / this: 1 whole stars, 2 half stars, 10^d */
+    int decimals;       /* digits after the point */
+    uint64_t seed;
+} gcg_synth_settings;
+
+/* A data set's numbers, by name: users, items, ratings and test ratings as in the paper's Table 1 where it is
+ * there. */
+typedef struct {
+    const char *name;
+    int32_t users, items;
+    int64_t ratings, test_ratings;
+} gcg_synth_shape;
+/* Ends with a NULL name. */
+extern const gcg_synth_shape gcg_synth_shapes[];
+
+/* GCG_ERR_USAGE when the numbers do not fit together. */
+gcg_status gcg_synth_check(const gcg_synth_settings *s, gcg_err *err);
+/* Writes the training ratings to train and, when test_ratings > 0, the test ratings (disjoint from them) to
+ * *test. Every user and every item gets a training rating as far as the number of ratings allows. */
+gcg_status gcg_synth(const gcg_synth_settings *s, gcg_sink train, const gcg_sink *test, gcg_err *err);
+
+#endif
