@@ -282,20 +282,15 @@ static inline double naive_complete(int m, int n, const double *x, const char *m
     *lower = -INFINITY;
     for (int it = 0; it < 20000; it++) {
         naive_loss(m, n, x, mask, y, r);
-        for (size_t e = 0; e < size; e++) y[e] += r[e];
-        double norm = naive_shrink(m, n, y, lambda, next);
-        double value = naive_loss(m, n, x, mask, next, r) + lambda * norm;
-        if (value > objective) { /* restart from the last point */
-            if (t == 1) break;   /* no more to be had in double */
-            t = 1;
-            memcpy(y, w, size * sizeof *y);
-            continue;
-        }
+        for (size_t e = 0; e < size; e++) r[e] += y[e];
+        double norm = naive_shrink(m, n, r, lambda, next), uphill = 0;
+        for (size_t e = 0; e < size; e++) uphill += (y[e] - next[e]) * (next[e] - w[e]);
+        if (uphill > 0) t = 1; /* restart */
         double t_next = 0.5 * (1 + sqrt(1 + 4 * t * t));
         for (size_t e = 0; e < size; e++) y[e] = next[e] + (t - 1) / t_next * (next[e] - w[e]);
         memcpy(w, next, size * sizeof *w);
         t = t_next;
-        objective = value;
+        objective = naive_loss(m, n, x, mask, w, r) + lambda * norm;
         *lower = fmax(*lower, naive_dual(m, n, x, r, lambda));
         if (objective - *lower <= gap) break;
     }
