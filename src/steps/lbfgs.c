@@ -263,7 +263,7 @@ gcg_status gcg_lbfgs(const gcg_smooth *f, const gcg_lbfgs_settings *set, void *w
     f->gradient(f->self, l.g);
     products(&l);
     result->first_norm = result->last_norm = sqrt(l.gg);
-    while (result->iterations < set->max_iterations && l.gg > 0) {
+    while (result->iterations < set->max_iterations && l.gg != 0) { /* NaN goes on, and is told below */
         double g_d, d_d, change;
         direction(&l, &g_d, &d_d);
         if (!isfinite(g_d) || !isfinite(d_d))
