@@ -139,6 +139,11 @@ static inline double *naive_multiply(int m, int n, int k, const double *a, int a
     return c;
 }
 
+static inline void naive_axpy(int64_t n, double a, const double *x, double *y) /* y += a x */
+{
+    for (int64_t i = 0; i < n; i++) y[i] += a * x[i];
+}
+
 static inline double *naive_product(const gcg_factors *u, const gcg_factors *v) /* U V' */
 {
     double *a = naive_dense(u), *b = naive_dense(v), *w = naive_multiply(u->rows, v->rows, u->k, a, 0, b, 1);
