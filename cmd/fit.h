@@ -79,6 +79,7 @@ typedef struct {
     const char *name; /* for messages */
     int is_stdout, lost, lost_errno;
     int progress_line;            /* stderr is a terminal */
+    int shares_terminal;          /* and the log goes there, too */
     double valid_rmse, test_rmse; /* of the last iterate */
     fit_best best;
     double phase_start; /* times by phase for --verbose */

@@ -19,6 +19,7 @@ gcg_status fit_log_open(fit_log *log, const fit_settings *s, const fit_data *d, 
     *log = (fit_log){.s = s, .d = d, .valid_rmse = NAN, .test_rmse = NAN};
     log->progress_line = !s->quiet && isatty(STDERR_FILENO);
     log->is_stdout = !s->log || strcmp(s->log, "-") == 0;
+    log->shares_terminal = log->progress_line && log->is_stdout && isatty(STDOUT_FILENO);
     log->name = log->is_stdout ? "stdout" : s->log;
     if (log->is_stdout) {
         log->file = stdout;
@@ -35,6 +36,7 @@ static void put(fit_log *log, const char *format, ...) __attribute__((format(pri
 static void put(fit_log *log, const char *format, ...)
 {
     if (!log->file) return;
+    if (log->shares_terminal) fit_log_clear(log);
     va_list args;
     va_start(args, format);
     int bad = vfprintf(log->file, format, args) < 0;

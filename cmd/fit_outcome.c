@@ -52,6 +52,7 @@ static gcg_status describe(const fit_outcome *o, char **text, gcg_err *err)
     gcg_json j;
     gcg_json_init(&j);
     gcg_json_open(&j, NULL, '{');
+    j.depth++; /* it will stand inside model.json: indent it so */
     gcg_json_string(&j, "program", "gcg-mc");
     gcg_json_string(&j, "version", version_number);
     gcg_json_string(&j, "solver", fit_solver_names[s->solver]);

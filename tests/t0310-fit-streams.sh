@@ -87,6 +87,8 @@ else
 fi
 exits 5 "standard input that is closed ends with 5" bash -c '"$GCG" fit --lambda 2 -o m - <&- 2>err'
 ok "naming it" says '^gcg-mc: stdin: error:'
+no_stderr() { rm -f m; "$GCG" fit --lambda 2 -o m row.csv 2>&- >out && is_model m && "$GCG" fit --quiet --lambda 2 -o m2 row.csv >out && cmp m m2; }
+ok "a closed standard error is fine" no_stderr
 tail_log() { "$GCG" fit --quiet --lambda 2 -o m noise.tsv | head -n 3 | grep -q version; }
 ok "the head of the log can be taken" tail_log
 
@@ -133,6 +135,9 @@ if command -v script >/dev/null && script -qec true /dev/null >/dev/null 2>&1 </
     ok "on a terminal a line tells the progress" grep -q 'iteration 1  gap .*rank .*RMSE .*test .* s' screen
     cleared() { terminal | tr -d '\n' | grep -q $'iteration [^\r]*\r\033\\[Kgcg-mc: note: converged'; }
     ok "it is cleared before the last words" cleared
+    both() { script -qec "'$GCG' fit --lambda 3 --gap 1e-6 -o m noise.tsv" /dev/null </dev/null; }
+    both | tr -d '\r' | sed "s/.*$(printf '\033')\[K//" >screen
+    ok "a log on the same terminal is not broken by it" bash -c 'test "$(grep -v "^#" screen | grep -c "^[0-9]*	.*	.*	.*	.*	.*	.*	.*	nan	nan	")" = "$("$GCG" fit --quiet --lambda 3 --gap 1e-6 -o m noise.tsv | grep -c "^[0-9]")"'
     not_ok_if "--quiet shows none" bash -c "script -qec \"'\$GCG' fit --quiet --lambda 3 --log none -o m noise.tsv\" /dev/null </dev/null | grep -q ."
 else
     skip "on a terminal a line tells the progress" "no script(1) here"
