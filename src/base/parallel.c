@@ -70,11 +70,6 @@ static void pause_briefly(void)
 #endif
 }
 
-static int has_work(void)
-{
-    return (atomic_load(&pool.ticket) & LEFT_MASK) != 0;
-}
-
 /* Claims and runs blocks until none is left. */
 static void work(void)
 {
@@ -90,6 +85,12 @@ static void work(void)
         pthread_cond_signal(&pool.finished);
         pthread_mutex_unlock(&pool.mutex);
     }
+}
+
+#ifdef _OPENMP
+static int has_work(void)
+{
+    return (atomic_load(&pool.ticket) & LEFT_MASK) != 0;
 }
 
 static void sleep_until_work(void)
@@ -118,6 +119,7 @@ static void serve(void)
     }
     place = OUTSIDE;
 }
+#endif
 
 static void wake_all(void)
 {
