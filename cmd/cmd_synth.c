@@ -31,8 +31,7 @@ static const opt_entry table[] = {
      FIELD(shape),
      .argument = "NAME",
      .choices = shape_names,
-     .help = "whose users, items and ratings: ml-100k (default), ml-1m, ml-10m, ml-25m, netflix, yahoo60m, "
-             "yahoo252m"},
+     .help = "ml-100k (usual), ml-1m, ml-10m, ml-25m, netflix, yahoo60m, yahoo252m"},
     {.name = "output",
      .letter = 'o',
      .kind = OPT_TEXT,
