@@ -117,8 +117,9 @@ gcg_status mc_balance(completion *m, gcg_err *err)
 {
     const double drop = m->type == GCG_FLOAT ? 1e-7 : 1e-14; /* relative: below it a column is rounding */
     gcg_status status = gcg_rotate_balance(&m->u, &m->v, drop, m->s, err);
+    if (!status) status = mc_shrink(m, err);
     for (int32_t q = 0; !status && q < m->u.k; q++) m->inverse_s[q] = 1 / m->s[q];
-    return status ? status : mc_shrink(m, err);
+    return status;
 }
 
 gcg_status mc_evaluate(void *self, gcg_point_value *value, gcg_err *err)
