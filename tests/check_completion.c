@@ -1,0 +1,1072 @@
+/* solvers: gcg_complete and gcg_lambda_max against an accelerated proximal gradient with dense singular value
+ * decompositions, closed forms and the values of ../shared/oracles. */
+#include "tests/naive.h"
+
+#include "base/blas.h"
+#include "base/interrupt.h"
+#include "base/parallel.h"
+#include "solvers/completion.h"
+#include "solvers/solver.h"
+
+/* A dense matrix, its mask and the same as ratings. */
+typedef struct {
+    int m, n;
+    double *x;
+    char *mask;
+    gcg_csr csr;
+} problem;
+
+static problem problem_from(int m, int n, double *x, char *mask)
+{
+    return (problem){m, n, x, mask, naive_csr(m, n, x, mask, 1)};
+}
+
+/* Low rank plus noise; the share `density` of the entries is observed, the first one always. */
+static problem problem_make(uint64_t seed, int m, int n, double density)
+{
+    naive_rng g = naive_seed(seed);
+    double *u = naive_normals(&g, m * 2), *v = naive_normals(&g, n * 2),
+           *x = naive_multiply(m, n, 2, u, 0, v, 1);
+    char *mask = naive_alloc((size_t)(m * n), 1);
+    for (int e = 0; e < m * n; e++) {
+        mask[e] = e == 0 || naive_uniform(&g) < density;
+        x[e] = mask[e] ? x[e] + 0.3 * naive_normal(&g) : 0;
+    }
+    free(u);
+    free(v);
+    return problem_from(m, n, x, mask);
+}
+
+static void problem_release(problem *p)
+{
+    free(p->x);
+    free(p->mask);
+    gcg_csr_release(&p->csr);
+}
+
+static double top(const problem *p)
+{
+    return naive_spectral_norm(p->m, p->n, p->x);
+}
+
+static gcg_solver_settings settings(double lambda, double gap)
+{
+    gcg_solver_settings s = gcg_solver_settings_defaults();
+    s.lambda = lambda;
+    s.gap = gap;
+    return s;
+}
+
+static gcg_solver_result solve(const problem *p, const gcg_solver_settings *set)
+{
+    gcg_solver_result r;
+    gcg_err err = {0};
+    gcg_status status = gcg_complete(&p->csr, set, &r, &err);
+    ck_assert_msg(status == GCG_OK, "status %d: %s", (int)status, err.text);
+    return r;
+}
+
+static double half_square_sum(const problem *p)
+{
+    double sum = 0;
+    for (int e = 0; e < p->m * p->n; e++) sum += 0.5 * p->x[e] * p->x[e];
+    return sum;
+}
+
+/* What has to hold for every result: its figures are those of its factors, which are balanced. */
+static void check_figures(const problem *p, double lambda, const gcg_solver_result *r)
+{
+    double tiny = r->u.type == GCG_FLOAT ? 2e-5 : 1e-10, norm = 0;
+    double *w = naive_product(&r->u, &r->v), *s = naive_alloc((size_t)(p->m + p->n), sizeof *s);
+    double scale = 1e-300 + half_square_sum(p);
+    naive_svd(p->m, p->n, w, s, NULL, NULL);
+    ck_assert(r->u.k == r->last.rank && r->v.k == r->last.rank && r->u.rows == p->m && r->v.rows == p->n);
+    for (int q = 0; q < r->last.rank; q++) {
+        double uu = 0, vv = 0;
+        for (int i = 0; i < p->m; i++) uu += pow(gcg_factors_get(&r->u, i, q), 2);
+        for (int j = 0; j < p->n; j++) vv += pow(gcg_factors_get(&r->v, j, q), 2);
+        ck_assert_double_eq_tol(r->singular_values[q], s[q], tiny * s[0]);
+        ck_assert_double_eq_tol(uu, s[q], tiny * s[0]);
+        ck_assert_double_eq_tol(vv, s[q], tiny * s[0]);
+        norm += s[q];
+    }
+    double loss = naive_loss(p->m, p->n, p->x, p->mask, w, NULL);
+    ck_assert_double_eq_tol(r->last.nuc_norm, norm, tiny * (norm + 1e-300));
+    ck_assert_double_eq_tol(r->last.objective, loss + lambda * norm, tiny * scale);
+    ck_assert_double_eq_tol(r->last.train_rmse, sqrt(2 * loss / (double)p->csr.nnz), sqrt(tiny * scale));
+    if (lambda > 0 && r->last.objective > 0)
+        ck_assert_double_eq_tol(r->last.gap, fmax(0, 1 - r->last.dual / r->last.objective), 1e-14);
+    free(w);
+    free(s);
+}
+
+/* lower <= F* <= upper is known: the result keeps its promises. */
+static void check_bracket(const gcg_solver_result *r, double lower, double upper, double gap)
+{
+    double rounding = 1e-11 * fabs(upper) + 1e-300;
+    ck_assert_double_ge(r->last.objective, lower - rounding);
+    ck_assert_double_le(r->last.objective, upper + gap * upper + rounding);
+    ck_assert_double_le(r->last.dual, upper + rounding);
+    ck_assert_double_ge(r->last.gap * r->last.objective, r->last.objective - upper - rounding);
+}
+
+/* Solves to the gap and compares with the naive optimum. */
+static void check_optimum(const problem *p, const gcg_solver_settings *set)
+{
+    double *w = naive_alloc((size_t)(p->m * p->n), sizeof *w), lower;
+    double upper =
+        naive_complete(p->m, p->n, p->x, p->mask, set->lambda, 1e-13 * half_square_sum(p), w, &lower);
+    ck_assert_double_le(upper - lower, 1e-10 * upper);
+    gcg_solver_result r = solve(p, set);
+    ck_assert_str_eq(gcg_stop_name(r.stop), "converged");
+    ck_assert_int_eq(r.last.rule, GCG_CERT_CHOLESKY);
+    ck_assert_double_le(r.last.gap, set->gap);
+    check_bracket(&r, lower, upper, set->gap);
+    check_figures(p, set->lambda, &r);
+    if (set->gap <= 1e-10) { /* fitted values are unique */
+        double *got = naive_product(&r.u, &r.v), off = 0;
+        for (int e = 0; e < p->m * p->n; e++) off += p->mask[e] ? pow(got[e] - w[e], 2) : 0;
+        ck_assert_double_le(sqrt(off), sqrt(4 * set->gap * upper) + 1e-6);
+        free(got);
+    }
+    gcg_solver_result_release(&r);
+    free(w);
+}
+
+/* ---- against the naive solver ---- */
+
+static const int SHAPES[][2] = {{6, 5}, {5, 8}, {12, 4}, {10, 10}, {3, 14}};
+static const double RATIOS[] = {0.6, 0.2, 0.05};
+
+START_TEST(optima_equal_those_of_the_naive_solver)
+{
+    for (int s = 0; s < 5; s++) {
+        problem p = problem_make((uint64_t)(10 * _i + s), SHAPES[s][0], SHAPES[s][1], _i % 2 ? 0.5 : 0.8);
+        for (int l = 0; l < 3; l++) {
+            gcg_solver_settings set = settings(RATIOS[l] * top(&p), 1e-10);
+            check_optimum(&p, &set);
+        }
+        problem_release(&p);
+    }
+}
+END_TEST
+
+START_TEST(every_mode_reaches_the_optimum)
+{
+    problem p = problem_make(50, 12, 9, 0.6);
+    double lambda = 0.2 * top(&p);
+    for (int mode = 0; mode < 5; mode++) {
+        gcg_solver_settings set = settings(lambda, 1e-5);
+        set.atoms = mode == 1 ? 1 : mode == 2 ? 3 : mode == 4 ? 1 : 0;
+        set.plain = mode >= 3;
+        set.max_iter = 5000;
+        check_optimum(&p, &set);
+    }
+    problem_release(&p);
+}
+END_TEST
+
+START_TEST(float_storage_gives_float_factors_and_true_bounds)
+{
+    for (int plain = 0; plain < 2; plain++) {
+        problem p = problem_make(51, 14, 11, 0.6);
+        gcg_solver_settings set = settings(0.15 * top(&p), 1e-4);
+        set.precision = GCG_PRECISION_FLOAT;
+        set.plain = plain;
+        double *w = naive_alloc(14 * 11, sizeof *w), lower;
+        double upper = naive_complete(14, 11, p.x, p.mask, set.lambda, 1e-12, w, &lower);
+        gcg_solver_result r = solve(&p, &set);
+        ck_assert(r.u.type == GCG_FLOAT && r.v.type == GCG_FLOAT);
+        ck_assert_double_le(r.last.gap, 1e-4);
+        ck_assert_double_ge(r.last.objective, lower * (1 - 1e-6));
+        ck_assert_double_le(r.last.dual, upper * (1 + 1e-6));
+        check_figures(&p, set.lambda, &r);
+        gcg_solver_result_release(&r);
+        free(w);
+        problem_release(&p);
+    }
+}
+END_TEST
+
+START_TEST(float_storage_stalls_honestly_where_it_can_do_no_more)
+{
+    problem p = problem_make(52, 30, 25, 0.6);
+    gcg_solver_settings set = settings(0.05 * top(&p), 1e-12);
+    set.precision = GCG_PRECISION_FLOAT;
+    gcg_solver_result r = solve(&p, &set);
+    ck_assert_int_eq(r.stop, GCG_STOP_STALLED);
+    ck_assert(r.last.gap > 1e-12 && r.last.gap < 1e-3);
+    ck_assert_int_eq(r.u.type, GCG_FLOAT);
+    gcg_solver_result_release(&r);
+    problem_release(&p);
+}
+END_TEST
+
+/* ---- closed forms ---- */
+
+/* One vector of ratings x: lambda |x| - lambda^2 / 2, or |x|^2 / 2 when lambda >= |x|. */
+static double one_vector(double size, double lambda)
+{
+    return lambda < size ? lambda * size - 0.5 * lambda * lambda : 0.5 * size * size;
+}
+
+static void expect_optimum(const problem *p, double lambda, double want)
+{
+    gcg_solver_settings set = settings(lambda, 1e-10);
+    gcg_solver_result r = solve(p, &set);
+    ck_assert_str_eq(gcg_stop_name(r.stop), "converged");
+    check_bracket(&r, want, want, 1e-10);
+    check_figures(p, lambda, &r);
+    gcg_solver_result_release(&r);
+}
+
+START_TEST(one_row_and_one_column_have_their_closed_form)
+{
+    for (int t = 0; t < 4; t++) {
+        int m = t % 2 ? 1 : 7, n = t % 2 ? 7 : 1;
+        if (t == 2) m = n = 1;
+        problem p = problem_make((uint64_t)t, m, n, 0.6);
+        double size = sqrt(2 * half_square_sum(&p)), lambda_max;
+        ck_assert_int_eq(gcg_lambda_max(&p.csr, 1, &lambda_max, NULL), GCG_OK);
+        ck_assert_double_eq_tol(lambda_max, size, 1e-12 * size);
+        expect_optimum(&p, 0.3 * size, one_vector(size, 0.3 * size));
+        expect_optimum(&p, 0.999 * size, one_vector(size, 0.999 * size));
+        expect_optimum(&p, 2 * size, one_vector(size, 2 * size));
+        problem_release(&p);
+    }
+}
+END_TEST
+
+START_TEST(a_fully_observed_matrix_has_its_singular_values_lowered)
+{
+    for (int rank = 1; rank <= 3; rank += 2) {
+        naive_rng g = naive_seed(20);
+        double *u = naive_normals(&g, 8 * rank), *v = naive_normals(&g, 6 * rank), s[6], want = 0;
+        double *x = naive_multiply(8, 6, rank, u, 0, v, 1);
+        char *mask = naive_alloc(48, 1);
+        memset(mask, 1, 48);
+        problem p = problem_from(8, 6, x, mask);
+        naive_svd(8, 6, x, s, NULL, NULL);
+        double lambda = rank == 1 ? 0.4 * s[0] : 0.5 * (s[1] + s[2]);
+        for (int q = 0; q < 6; q++) want += one_vector(s[q], lambda);
+        expect_optimum(&p, lambda, want);
+        gcg_solver_settings set = settings(lambda, 1e-10);
+        gcg_solver_result r = solve(&p, &set);
+        ck_assert_int_eq(r.last.rank, rank == 1 ? 1 : 2);
+        for (int q = 0; q < r.last.rank; q++)
+            ck_assert_double_eq_tol(r.singular_values[q], s[q] - lambda, 1e-5);
+        gcg_solver_result_release(&r);
+        free(u);
+        free(v);
+        problem_release(&p);
+    }
+}
+END_TEST
+
+START_TEST(an_observed_diagonal_splits_into_its_entries)
+{
+    double *x = naive_alloc(64, sizeof *x), want = 0, lambda = 1.5;
+    char *mask = naive_alloc(64, 1);
+    for (int i = 0; i < 8; i++) {
+        x[9 * i] = (i % 2 ? -1 : 1) * (0.5 + i);
+        mask[9 * i] = 1;
+        want += one_vector(fabs(x[9 * i]), lambda);
+    }
+    problem p = problem_from(8, 8, x, mask);
+    expect_optimum(&p, lambda, want);
+    problem_release(&p);
+}
+END_TEST
+
+START_TEST(equal_entries_act_as_one)
+{
+    double *x = naive_alloc(4, sizeof *x);
+    char *mask = naive_alloc(4, 1);
+    for (int e = 0; e < 4; e++) x[e] = 3, mask[e] = 1;
+    problem p = problem_from(2, 2, x, mask);
+    expect_optimum(&p, 2, one_vector(6, 2));
+    problem_release(&p);
+}
+END_TEST
+
+START_TEST(from_lambda_max_on_the_zero_matrix_is_the_optimum)
+{
+    problem p = problem_make(21, 9, 7, 0.5);
+    double lambda_max;
+    ck_assert_int_eq(gcg_lambda_max(&p.csr, 1, &lambda_max, NULL), GCG_OK);
+    ck_assert_double_eq_tol(lambda_max, top(&p), 1e-12 * lambda_max);
+    for (int t = 0; t < 3; t++) {
+        gcg_solver_settings set = settings(lambda_max * (t == 0 ? 1 + 1e-9 : t == 1 ? 1.5 : 1e6), 1e-6);
+        gcg_solver_result r = solve(&p, &set);
+        ck_assert_int_eq(r.stop, GCG_STOP_ZERO);
+        ck_assert_str_eq(gcg_stop_name(r.stop), "converged");
+        ck_assert_int_eq(r.last.rank, 0);
+        ck_assert_int_eq(r.last.iter, 0);
+        ck_assert_double_eq(r.last.nuc_norm, 0);
+        ck_assert_double_eq_tol(r.last.objective, half_square_sum(&p), 1e-12 * r.last.objective);
+        ck_assert_double_le(r.last.gap, 1e-6);
+        gcg_solver_result_release(&r);
+    }
+    gcg_solver_settings set = settings(lambda_max * 0.999, 1e-9);
+    gcg_solver_result r = solve(&p, &set);
+    ck_assert_int_eq(r.last.rank, 1);
+    gcg_solver_result_release(&r);
+    problem_release(&p);
+}
+END_TEST
+
+START_TEST(ratings_that_are_all_zero_are_solved)
+{
+    for (int plain = 0; plain < 2; plain++) {
+        double *x = naive_alloc(12, sizeof *x), lambda_max = 7;
+        char *mask = naive_alloc(12, 1);
+        mask[3] = mask[7] = 1;
+        problem p = problem_from(4, 3, x, mask);
+        gcg_solver_settings set = settings(1, 1e-3);
+        set.plain = plain;
+        gcg_solver_result r = solve(&p, &set);
+        ck_assert_int_eq(r.stop, GCG_STOP_ZERO);
+        ck_assert(r.last.objective == 0 && r.last.dual == 0 && r.last.gap == 0 && r.last.rank == 0);
+        ck_assert_int_eq(gcg_lambda_max(&p.csr, 1, &lambda_max, NULL), GCG_OK);
+        ck_assert_double_eq(lambda_max, 0);
+        gcg_solver_result_release(&r);
+        problem_release(&p);
+    }
+}
+END_TEST
+
+/* ---- lambda = 0, rank ---- */
+
+START_TEST(lambda_zero_with_a_rank_fits_that_rank)
+{
+    problem p = problem_make(22, 20, 15, 2); /* fully observed: the best fit is the truncated decomposition */
+    double s[15], want = 0;
+    naive_svd(20, 15, p.x, s, NULL, NULL);
+    for (int q = 2; q < 15; q++) want += 0.5 * s[q] * s[q];
+    gcg_solver_settings set = settings(0, 1e-9);
+    set.rank = 2;
+    gcg_solver_result r = solve(&p, &set);
+    ck_assert_int_eq(r.stop, GCG_STOP_CONVERGED);
+    ck_assert_int_eq(r.last.rank, 2);
+    ck_assert_double_eq_tol(r.last.objective, want, 1e-6 * want);
+    ck_assert(isnan(r.last.gap) && isnan(r.last.dual));
+    ck_assert_int_eq(r.last.rule, GCG_CERT_NONE);
+    check_figures(&p, 0, &r);
+    gcg_solver_result_release(&r);
+    problem_release(&p);
+}
+END_TEST
+
+START_TEST(lambda_zero_completes_a_matrix_of_low_rank)
+{
+    naive_rng g = naive_seed(23);
+    double *u = naive_normals(&g, 30 * 2), *v = naive_normals(&g, 25 * 2),
+           *x = naive_multiply(30, 25, 2, u, 0, v, 1);
+    double *full = naive_alloc(750, sizeof *full);
+    memcpy(full, x, 750 * sizeof *x);
+    char *mask = naive_alloc(750, 1);
+    for (int e = 0; e < 750; e++) {
+        mask[e] = naive_uniform(&g) < 0.6;
+        if (!mask[e]) x[e] = 0;
+    }
+    problem p = problem_from(30, 25, x, mask);
+    gcg_solver_settings set = settings(0, 1e-6);
+    set.rank = 2;
+    gcg_solver_result r = solve(&p, &set);
+    double *w = naive_product(&r.u, &r.v);
+    ck_assert_int_eq(r.stop, GCG_STOP_CONVERGED);
+    ck_assert_double_le(naive_difference(750, w, full), 1e-4); /* the unobserved entries too */
+    gcg_solver_result_release(&r);
+    free(w);
+    free(u);
+    free(v);
+    free(full);
+    problem_release(&p);
+}
+END_TEST
+
+START_TEST(the_rank_limit_is_kept_and_told)
+{
+    for (int plain = 0; plain < 2; plain++) {
+        problem p = problem_make(24, 20, 18, 0.7);
+        double *w = naive_alloc(360, sizeof *w), lower, lambda = 0.02 * top(&p);
+        double upper = naive_complete(20, 18, p.x, p.mask, lambda, 1e-9, w, &lower);
+        gcg_solver_settings set = settings(lambda, 1e-6);
+        set.rank = 2;
+        set.plain = plain;
+        gcg_solver_result r = solve(&p, &set);
+        ck_assert_int_eq(r.stop, GCG_STOP_RANK_CAP);
+        ck_assert_str_eq(gcg_stop_name(r.stop), "rank_cap");
+        ck_assert_int_le(r.last.rank, 2);
+        ck_assert_double_gt(r.last.objective, upper);
+        ck_assert_double_le(r.last.dual, upper * (1 + 1e-10));
+        ck_assert_double_gt(r.last.gap, 1e-6);
+        check_figures(&p, lambda, &r);
+        gcg_solver_result_release(&r);
+        set.rank = 18; /* a limit that does not bind changes nothing */
+        set.gap = 1e-5;
+        r = solve(&p, &set);
+        if (!plain) ck_assert_int_eq(r.stop, GCG_STOP_CONVERGED);
+        gcg_solver_result_release(&r);
+        free(w);
+        problem_release(&p);
+    }
+}
+END_TEST
+
+/* ---- stops ---- */
+
+START_TEST(a_run_that_stops_early_says_why_and_keeps_a_true_bound)
+{
+    problem p = problem_make(25, 30, 20, 0.5);
+    double *w = naive_alloc(600, sizeof *w), lower, lambda = 0.05 * top(&p);
+    double upper = naive_complete(30, 20, p.x, p.mask, lambda, 1e-9, w, &lower);
+    static const gcg_stop want[] = {GCG_STOP_MAX_ITER, GCG_STOP_MAX_TIME, GCG_STOP_SIGNAL};
+    static const char *const names[] = {"max_iter", "max_time", "signal"};
+    for (int t = 0; t < 6; t++) {
+        gcg_solver_settings set = settings(lambda, 1e-12);
+        set.plain = t >= 3;
+        if (t % 3 == 0) set.max_iter = 2;
+        if (t % 3 == 1) set.max_time = 0;
+        if (t % 3 == 2) gcg_interrupt_request();
+        gcg_solver_result r = solve(&p, &set);
+        gcg_interrupt_clear();
+        ck_assert_int_eq(r.stop, want[t % 3]);
+        ck_assert_str_eq(gcg_stop_name(r.stop), names[t % 3]);
+        ck_assert_int_eq(r.last.iter, t % 3 == 0 ? 2 : 0);
+        ck_assert_int_gt(r.last.rule, GCG_CERT_ESTIMATE);
+        ck_assert_double_le(r.last.dual, upper * (1 + 1e-10));
+        ck_assert_double_ge(r.last.objective, upper * (1 - 1e-10));
+        check_figures(&p, lambda, &r);
+        gcg_solver_result_release(&r);
+    }
+    free(w);
+    problem_release(&p);
+}
+END_TEST
+
+/* ---- progress ---- */
+
+typedef struct {
+    int calls, fail_at, phases, bad;
+    gcg_progress last;
+    double upper;
+    char what[64];
+} watcher;
+
+static void complain(watcher *w, int right, const char *what)
+{
+    if (right || w->bad++) return;
+    snprintf(w->what, sizeof w->what, "%s (call %d)", what, w->calls);
+}
+
+static gcg_status watch(const gcg_progress *now, void *user, gcg_err *err)
+{
+    watcher *w = user;
+    const gcg_progress *last = &w->last;
+    double rounding = 1e-12 * now->objective;
+    complain(w, now->iter == w->calls, "iter");
+    complain(w, now->rule == GCG_CERT_NONE || now->dual <= now->objective + rounding,
+             "dual above the objective");
+    complain(w, now->rule <= GCG_CERT_ESTIMATE || now->dual <= w->upper + 1e-9 * w->upper,
+             "dual above the optimum");
+    complain(w, now->gap == fmax(0, (now->objective - now->dual) / now->objective), "gap");
+    complain(w, now->u->k == now->rank && now->v->k == now->rank, "rank");
+    if (w->calls > 0) {
+        complain(w, now->objective <= last->objective + rounding, "objective rises");
+        complain(w, now->time_s >= last->time_s, "time");
+        complain(w, now->matvecs > last->matvecs && now->passes > last->passes, "counters");
+    }
+    w->last = *now;
+    w->calls++;
+    if (w->calls == w->fail_at) return gcg_fail(err, GCG_ERR_IO, "log.tsv", 0, 0, "disk full");
+    return GCG_OK;
+}
+
+static void note_phase(const char *phase, void *user)
+{
+    watcher *w = user;
+    w->phases++;
+    complain(w, strcmp(phase, "polar") == 0 || strcmp(phase, "improve") == 0 || strcmp(phase, "certify") == 0,
+             "phase");
+}
+
+START_TEST(progress_is_told_once_an_iteration_in_order)
+{
+    for (int mode = 0; mode < 3; mode++) {
+        problem p = problem_make(26, 25, 20, 0.5);
+        double *w = naive_alloc(500, sizeof *w), lower;
+        gcg_solver_settings set = settings(0.03 * top(&p), 1e-6);
+        watcher seen = {0};
+        seen.upper = naive_complete(25, 20, p.x, p.mask, set.lambda, 1e-9, w, &lower);
+        set.plain = mode == 1;
+        set.atoms = mode == 2;
+        set.progress = watch;
+        set.progress_user = &seen;
+        set.phase = note_phase;
+        gcg_solver_result r = solve(&p, &set);
+        ck_assert_msg(!seen.bad, "mode %d: %s", mode, seen.what);
+        ck_assert_int_eq(seen.calls, r.last.iter + 1);
+        ck_assert_int_ge(seen.phases, 2 * seen.calls - 1);
+        ck_assert_double_eq(seen.last.objective, r.last.objective);
+        ck_assert_double_eq(seen.last.dual, r.last.dual);
+        ck_assert_int_eq(seen.last.rank, r.last.rank);
+        gcg_solver_result_release(&r);
+        free(w);
+        problem_release(&p);
+    }
+}
+END_TEST
+
+START_TEST(a_callback_that_fails_ends_the_solve_with_its_status)
+{
+    problem p = problem_make(27, 25, 20, 0.5);
+    int64_t blocks = gcg_mem_blocks();
+    for (int at = 1; at <= 3; at++) {
+        watcher seen = {.fail_at = at, .upper = INFINITY};
+        gcg_solver_settings set = settings(0.03 * top(&p), 1e-9);
+        gcg_solver_result r;
+        gcg_err err = {0};
+        set.progress = watch;
+        set.progress_user = &seen;
+        ck_assert_int_eq(gcg_complete(&p.csr, &set, &r, &err), GCG_ERR_IO);
+        ck_assert_str_eq(err.text, "disk full");
+        ck_assert_int_eq(seen.calls, at);
+        ck_assert(r.u.data == NULL && r.v.data == NULL && r.singular_values == NULL);
+        gcg_solver_result_release(&r);
+        ck_assert_int_eq(gcg_mem_blocks(), blocks);
+    }
+    problem_release(&p);
+}
+END_TEST
+
+/* ---- invariance ---- */
+
+START_TEST(the_result_is_the_same_bytes_at_1_2_and_7_threads)
+{
+    static const int threads[] = {1, 2, 7};
+    problem p = problem_make(28, 150, 120, 0.3);
+    for (int mode = 0; mode < 3; mode++) { /* float, double, plain */
+        gcg_solver_settings set = settings(0.05 * top(&p), mode ? 1e-5 : 1e-4);
+        set.precision = mode == 0 ? GCG_PRECISION_FLOAT : GCG_PRECISION_DOUBLE;
+        set.plain = mode == 2;
+        set.max_iter = 12;
+        gcg_solver_result r[3];
+        for (int t = 0; t < 3; t++) {
+            gcg_par_set_threads(threads[t]);
+            r[t] = solve(&p, &set);
+            if (t == 0) continue;
+            ck_assert_int_eq(r[t].last.rank, r[0].last.rank);
+            ck_assert_int_eq(r[t].last.iter, r[0].last.iter);
+            ck_assert_int_eq(r[t].last.matvecs, r[0].last.matvecs);
+            ck_assert_double_eq(r[t].last.objective, r[0].last.objective);
+            ck_assert_double_eq(r[t].last.dual, r[0].last.dual);
+            size_t row = (size_t)r[0].u.stride * r[0].u.type;
+            ck_assert_mem_eq(r[t].u.data, r[0].u.data, 150 * row);
+            ck_assert_mem_eq(r[t].v.data, r[0].v.data, 120 * row);
+            ck_assert_mem_eq(r[t].singular_values, r[0].singular_values,
+                             (size_t)r[0].last.rank * sizeof(double));
+        }
+        for (int t = 0; t < 3; t++) gcg_solver_result_release(&r[t]);
+    }
+    problem_release(&p);
+}
+END_TEST
+
+START_TEST(the_order_of_users_and_items_does_not_matter)
+{
+    problem p = problem_make(29, 18, 14, 0.5);
+    gcg_solver_settings set = settings(0.1 * top(&p), 1e-10);
+    gcg_solver_result straight = solve(&p, &set);
+    double *x = naive_alloc(18 * 14, sizeof *x);
+    char *mask = naive_alloc(18 * 14, 1);
+    for (int i = 0; i < 18; i++)
+        for (int j = 0; j < 14; j++) {
+            int e = (i * 7 + 3) % 18 * 14 + (j * 5 + 1) % 14;
+            x[e] = p.x[i * 14 + j];
+            mask[e] = p.mask[i * 14 + j];
+        }
+    problem q = problem_from(18, 14, x, mask);
+    gcg_solver_result permuted = solve(&q, &set);
+    ck_assert_double_eq_tol(permuted.last.objective, straight.last.objective,
+                            2e-10 * straight.last.objective);
+    ck_assert_double_eq_tol(permuted.last.nuc_norm, straight.last.nuc_norm, 1e-4 * straight.last.nuc_norm);
+    gcg_solver_result_release(&straight);
+    gcg_solver_result_release(&permuted);
+    problem_release(&p);
+    problem_release(&q);
+}
+END_TEST
+
+START_TEST(scaled_ratings_have_scaled_optima)
+{
+    static const double scales[] = {1e-60, 1e-20, 1e-5, 1e5, 1e20, 1e60};
+    problem p = problem_make(30, 12, 10, 0.6);
+    gcg_solver_settings set = settings(0.2 * top(&p), 1e-9);
+    gcg_solver_result one = solve(&p, &set);
+    for (int t = 0; t < 6; t++) {
+        double c = scales[t], *x = naive_alloc(120, sizeof *x);
+        char *mask = naive_alloc(120, 1);
+        memcpy(mask, p.mask, 120);
+        for (int e = 0; e < 120; e++) x[e] = c * p.x[e];
+        problem q = problem_from(12, 10, x, mask);
+        gcg_solver_settings scaled = settings(c * set.lambda, 1e-9);
+        gcg_solver_result r;
+        gcg_err err;
+        ck_assert_msg(gcg_complete(&q.csr, &scaled, &r, &err) == GCG_OK, "scale %g: %s", c, err.text);
+        ck_assert_str_eq(gcg_stop_name(r.stop), "converged");
+        ck_assert_double_eq_tol(r.last.objective / (c * c), one.last.objective, 2e-9 * one.last.objective);
+        ck_assert_double_eq_tol(r.last.nuc_norm / c, one.last.nuc_norm, 1e-3 * one.last.nuc_norm);
+        gcg_solver_result_release(&r);
+        problem_release(&q);
+    }
+    gcg_solver_result_release(&one);
+    problem_release(&p);
+}
+END_TEST
+
+START_TEST(float_and_double_ratings_of_the_same_values_are_the_same_problem)
+{
+    problem p = problem_make(31, 12, 10, 0.6);
+    for (int e = 0; e < 120; e++) p.x[e] = round(2 * p.x[e]) / 2;
+    gcg_csr_release(&p.csr);
+    gcg_solver_result r[2];
+    double lambda_max[2];
+    for (int wide = 0; wide < 2; wide++) {
+        p.csr = naive_csr(12, 10, p.x, p.mask, wide);
+        gcg_solver_settings set = settings(0.2 * top(&p), 1e-9);
+        r[wide] = solve(&p, &set);
+        ck_assert_int_eq(gcg_lambda_max(&p.csr, 3, &lambda_max[wide], NULL), GCG_OK);
+        gcg_csr_release(&p.csr);
+    }
+    ck_assert_double_eq(r[0].last.objective, r[1].last.objective);
+    ck_assert_double_eq(lambda_max[0], lambda_max[1]);
+    gcg_solver_result_release(&r[0]);
+    gcg_solver_result_release(&r[1]);
+    problem_release(&p);
+}
+END_TEST
+
+START_TEST(empty_rows_and_columns_get_zero_factors)
+{
+    problem p = problem_make(32, 12, 10, 0.6);
+    for (int i = 0; i < 12; i++)
+        for (int j = 0; j < 10; j++)
+            if (i == 0 || i == 5 || i == 11 || j == 3 || j == 9) p.mask[i * 10 + j] = 0, p.x[i * 10 + j] = 0;
+    gcg_csr_release(&p.csr);
+    p.csr = naive_csr(12, 10, p.x, p.mask, 1);
+    gcg_solver_settings set = settings(0.2 * top(&p), 1e-10);
+    check_optimum(&p, &set);
+    gcg_solver_result r = solve(&p, &set);
+    for (int q = 0; q < r.last.rank; q++) {
+        ck_assert_double_eq_tol(gcg_factors_get(&r.u, 5, q), 0, 1e-12);
+        ck_assert_double_eq_tol(gcg_factors_get(&r.v, 9, q), 0, 1e-12);
+    }
+    gcg_solver_result_release(&r);
+    problem_release(&p);
+}
+END_TEST
+
+/* ---- larger ones ---- */
+
+/* Fully observed with prescribed singular values, so that the optimum is known: cosine bases. */
+static problem prescribed(int m, int n, int r, const double *s)
+{
+    double *x = naive_alloc((size_t)(m * n), sizeof *x);
+    char *mask = naive_alloc((size_t)(m * n), 1);
+    const double pi = 3.141592653589793;
+    for (int i = 0; i < m; i++)
+        for (int j = 0; j < n; j++) {
+            for (int q = 0; q < r; q++)
+                x[i * n + j] += s[q] * (2 / sqrt((double)m * n)) * cos(pi * (i + 0.5) * (q + 1) / m) *
+                                cos(pi * (j + 0.5) * (q + 1) / n);
+            mask[i * n + j] = 1;
+        }
+    return problem_from(m, n, x, mask);
+}
+
+START_TEST(small_gaps_go_on_in_double_by_themselves)
+{
+    static const double s[] = {900, 500, 200, 90, 60, 30, 20, 10};
+    problem p = prescribed(300, 180, 8, s); /* 54000 ratings: auto begins in float */
+    double lambda = 50, want = 0;
+    for (int q = 0; q < 8; q++) want += one_vector(s[q], lambda);
+    gcg_solver_settings set = settings(lambda, 1e-3);
+    gcg_solver_result r = solve(&p, &set);
+    ck_assert_int_eq(r.u.type, GCG_FLOAT);
+    ck_assert_double_eq_tol(r.last.objective, want, 1e-3 * want);
+    gcg_solver_result_release(&r);
+    set.gap = 1e-9;
+    r = solve(&p, &set);
+    ck_assert_int_eq(r.stop, GCG_STOP_CONVERGED);
+    ck_assert_int_eq(r.u.type, GCG_DOUBLE);
+    check_bracket(&r, want, want, 1e-9);
+    ck_assert_int_eq(r.last.rank, 5);
+    gcg_solver_result_release(&r);
+    problem_release(&p);
+}
+END_TEST
+
+/* 3 ratings a row at random places. */
+static gcg_csr sparse(int n, uint64_t seed)
+{
+    naive_rng g = naive_seed(seed);
+    int32_t *row = naive_alloc((size_t)(3 * n), sizeof *row),
+            *col = naive_alloc((size_t)(3 * n), sizeof *col);
+    double *value = naive_alloc((size_t)(3 * n), sizeof *value);
+    for (int e = 0; e < 3 * n; e++) {
+        row[e] = e / 3;
+        col[e] = (e % 3) * (n / 3) + naive_below(&g, n / 3);
+        value[e] = 1 + naive_below(&g, 5);
+    }
+    gcg_csr x;
+    ck_assert_int_eq(gcg_csr_from_triples(&x, n, n, 3 * n, row, col, value, NULL), GCG_OK);
+    free(row);
+    free(col);
+    free(value);
+    return x;
+}
+
+/* Where a Cholesky proof is not usual, the bound is one of Lanczos; both agree. */
+START_TEST(large_problems_are_bounded_by_lanczos_or_on_request_by_cholesky)
+{
+    problem p = {.csr = sparse(2100, 1)};
+    double lambda_max;
+    ck_assert_int_eq(gcg_lambda_max(&p.csr, 1, &lambda_max, NULL), GCG_OK);
+    gcg_solver_settings set = settings(0.8 * lambda_max, 1e-2);
+    set.precision = GCG_PRECISION_FLOAT;
+    gcg_solver_result lanczos = solve(&p, &set);
+    ck_assert_int_eq(lanczos.stop, GCG_STOP_CONVERGED);
+    ck_assert_int_eq(lanczos.last.rule, GCG_CERT_PROBABILITY);
+    ck_assert_double_eq(lanczos.last.probability, 1e-6);
+    set.certify = 1;
+    gcg_solver_result proved = solve(&p, &set);
+    ck_assert_int_eq(proved.stop, GCG_STOP_CONVERGED);
+    ck_assert_int_eq(proved.last.rule, GCG_CERT_CHOLESKY);
+    ck_assert_double_eq(proved.last.probability, 0);
+    ck_assert_double_le(proved.last.dual, lanczos.last.objective);
+    ck_assert_double_le(lanczos.last.dual, proved.last.objective);
+    gcg_solver_result_release(&lanczos);
+    gcg_solver_result_release(&proved);
+    set.certify = 0;
+    set.max_iter = 1;
+    set.gap = 1e-8;
+    gcg_solver_result early = solve(&p, &set); /* its last bound is a true one too */
+    ck_assert_int_eq(early.stop, GCG_STOP_MAX_ITER);
+    ck_assert_int_gt(early.last.rule, GCG_CERT_ESTIMATE);
+    ck_assert_double_le(early.last.dual, proved.last.objective);
+    gcg_solver_result_release(&early);
+    gcg_csr_release(&p.csr);
+}
+END_TEST
+
+START_TEST(balancing_that_drops_columns_keeps_their_inverses)
+{
+    problem p = problem_make(33, 40, 30, 0.5);
+    gcg_solver_settings set = settings(1, 1e-3);
+    completion m = {.x = &p.csr, .set = &set, .type = GCG_DOUBLE};
+    naive_rng g = naive_seed(34);
+    ck_assert_int_eq(mc_lay_out(&m, 18, GCG_DOUBLE, NULL), GCG_OK);
+    for (int side = 0; side < 2; side++)
+        for (int i = 0; i < (side ? 30 : 40); i++)
+            for (int q = 0; q < 12; q++) gcg_factors_set(side ? &m.v : &m.u, i, q, naive_normal(&g));
+    ck_assert_int_eq(mc_balance(&m, NULL),
+                     GCG_OK); /* 18 columns, 6 of them zero: 32 entries a row become 16 */
+    ck_assert_int_eq(m.u.k, 12);
+    ck_assert_int_eq(m.u.stride, 16);
+    for (int q = 0; q < 12; q++) ck_assert_double_eq_tol(m.s[q] * m.inverse_s[q], 1, 1e-14);
+    gcg_mem_free(m.point);
+    gcg_mem_free(m.s);
+    problem_release(&p);
+}
+END_TEST
+
+/* ---- memory ---- */
+
+START_TEST(the_estimate_of_memory_grows_with_the_rank_and_the_options)
+{
+    gcg_csr x = sparse(3000, 2);
+    gcg_solver_settings set = settings(1, 1e-3);
+    int64_t last = 0;
+    for (int rank = 1; rank <= 3000; rank *= 3) {
+        int64_t bytes = gcg_complete_memory(&x, &set, rank);
+        ck_assert_int_gt(bytes, last == 0 ? 0 : last - 1);
+        last = bytes;
+    }
+    ck_assert_int_ge(gcg_complete_memory(&x, &set, 0), last); /* no limit: the smaller side */
+    ck_assert_int_eq(gcg_complete_memory(&x, &set, 5000), gcg_complete_memory(&x, &set, 0));
+    int64_t usual = gcg_complete_memory(&x, &set, 10);
+    set.certify = 1;
+    ck_assert_int_ge(gcg_complete_memory(&x, &set, 10), usual + 3000 * 3000);
+    gcg_csr_release(&x);
+}
+END_TEST
+
+typedef struct {
+    problem p;
+    gcg_solver_settings set;
+} job;
+
+static gcg_status complete_once(void *ctx)
+{
+    job *j = ctx;
+    gcg_solver_result r;
+    gcg_status status = gcg_complete(&j->p.csr, &j->set, &r, NULL);
+    if (status) ck_assert(r.u.data == NULL && r.singular_values == NULL);
+    gcg_solver_result_release(&r);
+    gcg_solver_result_release(&r);
+    return status;
+}
+
+START_TEST(out_of_memory_is_told_at_every_allocation_of_a_solve)
+{
+    job j = {problem_make(35, 7, 6, 0.7), settings(0, 1e-3)};
+    double lambda = 0.2 * top(&j.p);
+    j.set.lambda = _i == 2 ? 0 : lambda;
+    j.set.rank = _i == 2 ? 2 : 0;
+    j.set.plain = _i == 1;
+    j.set.max_iter = 4;
+    j.set.precision = _i == 3 ? GCG_PRECISION_FLOAT : GCG_PRECISION_AUTO;
+    ck_assert_int_ge(naive_fail_each_allocation(complete_once, &j), 40);
+    problem_release(&j.p);
+}
+END_TEST
+
+START_TEST(out_of_memory_is_told_while_going_on_in_double)
+{
+    static const double s[] = {900, 500};
+    job j = {prescribed(260, 200, 2, s), settings(600, 1e-9)}; /* 52000 ratings */
+    int64_t before = gcg_mem_calls();
+    ck_assert_int_eq(complete_once(&j), GCG_OK);
+    int64_t calls = gcg_mem_calls() - before, blocks = gcg_mem_blocks();
+    for (int64_t n = 1; n <= calls; n += 1 + calls / 60) { /* a sample: each is a solve */
+        gcg_mem_fail_at(n);
+        ck_assert_int_eq(complete_once(&j), GCG_ERR_NOMEM);
+        gcg_mem_fail_at(0);
+        ck_assert_int_eq(gcg_mem_blocks(), blocks);
+    }
+    problem_release(&j.p);
+}
+END_TEST
+
+static gcg_status lambda_max_once(void *ctx)
+{
+    double lambda_max;
+    return gcg_lambda_max(ctx, 1, &lambda_max, NULL);
+}
+
+START_TEST(out_of_memory_is_told_at_every_allocation_of_lambda_max)
+{
+    gcg_csr small = sparse(30, 3), large = sparse(90, 4); /* dense, ARPACK */
+    ck_assert_int_ge(naive_fail_each_allocation(lambda_max_once, &small), 8);
+    ck_assert_int_ge(naive_fail_each_allocation(lambda_max_once, &large), 8);
+    gcg_csr_release(&small);
+    gcg_csr_release(&large);
+}
+END_TEST
+
+/* The last allocations of a larger run: those of its last bound. */
+START_TEST(out_of_memory_is_told_in_the_certificate_of_a_large_problem)
+{
+    job j = {{.csr = sparse(2001, 5)}, settings(1, 1e-9)};
+    double lambda_max;
+    ck_assert_int_eq(gcg_lambda_max(&j.p.csr, 1, &lambda_max, NULL), GCG_OK);
+    j.set.lambda = 0.9 * lambda_max;
+    j.set.max_iter = 1;
+    j.set.atoms = 2;
+    int64_t before = gcg_mem_calls();
+    ck_assert_int_eq(complete_once(&j), GCG_OK);
+    int64_t calls = gcg_mem_calls() - before, blocks = gcg_mem_blocks();
+    for (int64_t n = calls - 12; n <= calls; n++) {
+        gcg_mem_fail_at(n);
+        ck_assert_int_eq(complete_once(&j), GCG_ERR_NOMEM);
+        gcg_mem_fail_at(0);
+        ck_assert_int_eq(gcg_mem_blocks(), blocks);
+    }
+    gcg_csr_release(&j.p.csr);
+}
+END_TEST
+
+START_TEST(the_result_carries_its_own_factors)
+{
+    problem p = problem_make(36, 8, 6, 0.7);
+    gcg_solver_settings set = settings(0.2 * top(&p), 1e-3);
+    gcg_solver_result r;
+    ck_assert_int_eq(gcg_complete(&p.csr, &set, &r, NULL), GCG_OK);
+    ck_assert(r.last.u == &r.u && r.last.v == &r.v && r.last.rank == r.u.k);
+    gcg_solver_result_release(&r);
+    ck_assert(r.u.data == NULL && r.v.data == NULL && r.singular_values == NULL);
+    gcg_solver_result_release(&r);
+    problem_release(&p);
+    ck_assert_int_eq(gcg_mem_blocks(), 0);
+}
+END_TEST
+
+/* ---- names ---- */
+
+START_TEST(stops_rules_and_defaults_are_as_documented)
+{
+    ck_assert_str_eq(gcg_stop_name(GCG_STOP_CONVERGED), "converged");
+    ck_assert_str_eq(gcg_stop_name(GCG_STOP_STALLED), "stalled");
+    ck_assert_str_eq(gcg_stop_name(GCG_STOP_ZERO), "converged");
+    ck_assert_str_eq(gcg_certificate_name(GCG_CERT_NONE), "none");
+    ck_assert_str_eq(gcg_certificate_name(GCG_CERT_ESTIMATE), "estimate");
+    ck_assert_str_eq(gcg_certificate_name(GCG_CERT_PROBABILITY), "probability");
+    ck_assert_str_eq(gcg_certificate_name(GCG_CERT_CHOLESKY), "cholesky");
+    gcg_solver_settings s = gcg_solver_settings_defaults();
+    ck_assert(s.gap == 1e-3 && s.max_iter == 500 && isinf(s.max_time) && s.rank == 0 && s.atoms == 0);
+    ck_assert(!s.plain && !s.certify && s.precision == GCG_PRECISION_AUTO && !s.progress && !s.phase);
+}
+END_TEST
+
+/* ---- ../shared ---- */
+
+static const char ORACLES[] = "../shared/oracles/oracles.tsv";
+static const char MOVIELENS[] = "../shared/data/ml-100k/u1.base";
+
+static problem read_mtx(const char *name)
+{
+    char path[256], line[256];
+    snprintf(path, sizeof path, "../shared/oracles/%s", name);
+    FILE *file = fopen(path, "r");
+    int m = 0, n = 0, i, j;
+    double *x = NULL, value;
+    char *mask = NULL;
+    long nnz;
+    ck_assert_ptr_nonnull(file);
+    while (fgets(line, sizeof line, file)) {
+        if (line[0] == '%') continue;
+        if (!x) {
+            ck_assert_int_eq(sscanf(line, "%d %d %ld", &m, &n, &nnz), 3);
+            x = naive_alloc((size_t)(m * n), sizeof *x);
+            mask = naive_alloc((size_t)(m * n), 1);
+        } else {
+            ck_assert_int_eq(sscanf(line, "%d %d %lf", &i, &j, &value), 3);
+            x[(i - 1) * n + j - 1] = value;
+            mask[(i - 1) * n + j - 1] = 1;
+        }
+    }
+    fclose(file);
+    return problem_from(m, n, x, mask);
+}
+
+START_TEST(the_shared_optima_are_reached)
+{
+    FILE *file = fopen(ORACLES, "r");
+    char line[4096], name[64], params[64], quantity[64];
+    double value, tolerance;
+    int rows = 0;
+    ck_assert_ptr_nonnull(file);
+    while (fgets(line, sizeof line, file)) {
+        char *tab = strchr(line, '\t');
+        if (!tab || strncmp(tab, "\tmc\t", 4) != 0) continue;
+        params[0] = '\0';
+        if (sscanf(tab + 4, "%63[^\t]\t%63[^\t]\t%63[^\t]\t%lf\t%lf", name, params, quantity, &value,
+                   &tolerance) != 5)
+            ck_assert_int_eq(
+                sscanf(tab + 4, "%63[^\t]\t\t%63[^\t]\t%lf\t%lf", name, quantity, &value, &tolerance), 4);
+        problem p = read_mtx(name);
+        double got;
+        if (strcmp(quantity, "lambda_max") == 0) {
+            ck_assert_int_eq(gcg_lambda_max(&p.csr, 1, &got, NULL), GCG_OK);
+            ck_assert_double_eq_tol(got, value, tolerance);
+        } else {
+            gcg_solver_settings set = settings(strtod(params + strlen("lambda="), NULL), 1e-11);
+            gcg_solver_result r = solve(&p, &set);
+            ck_assert_str_eq(gcg_stop_name(r.stop), "converged");
+            if (strcmp(quantity, "F*") == 0) {
+                ck_assert_double_ge(r.last.objective, value - tolerance);
+                ck_assert_double_le(r.last.objective, value + 1e-11 * value + tolerance);
+                ck_assert_double_le(r.last.dual, value + tolerance);
+            } else {
+                ck_assert_str_eq(quantity, "trace_norm_of_W*");
+                double g = 2e-11 * r.last.objective,
+                       n = (double)p.csr.nnz; /* how far a gap g lets it be: cases/README */
+                double allowed = (sqrt(n) * r.last.train_rmse * sqrt(2 * g) + g) / set.lambda;
+                ck_assert_double_eq_tol(r.last.nuc_norm, value, tolerance + allowed);
+            }
+            gcg_solver_result_release(&r);
+        }
+        problem_release(&p);
+        rows++;
+    }
+    ck_assert_int_ge(rows, 17);
+    fclose(file);
+}
+END_TEST
+
+START_TEST(movielens_100k_is_bracketed)
+{
+    enum { N = 80000, USERS = 943, ITEMS = 1682 };
+    const double lower = 98393.045768, upper = 98393.047141; /* matrix-completion.tsv, lambda 20 */
+    FILE *file = fopen(MOVIELENS, "r");
+    int32_t *row = naive_alloc(N, sizeof *row), *col = naive_alloc(N, sizeof *col);
+    double *value = naive_alloc(N, sizeof *value);
+    char line[100];
+    for (int p = 0; p < N; p++) {
+        ck_assert_ptr_nonnull(fgets(line, sizeof line, file));
+        if (sscanf(line, "%d %d %lf", &row[p], &col[p], &value[p]) != 3) ck_abort_msg("line %d", p + 1);
+        row[p]--;
+        col[p]--;
+    }
+    fclose(file);
+    problem q = {0};
+    ck_assert_int_eq(gcg_csr_from_triples(&q.csr, USERS, ITEMS, N, row, col, value, NULL), GCG_OK);
+    gcg_solver_settings set = settings(20, 1e-3);
+    gcg_solver_result r = solve(&q, &set);
+    ck_assert_int_eq(r.stop, GCG_STOP_CONVERGED);
+    ck_assert_int_eq(r.last.rule, GCG_CERT_CHOLESKY);
+    ck_assert_double_le(r.last.gap, 1e-3);
+    ck_assert_double_ge(r.last.objective, lower - 1e-9 * upper);
+    ck_assert_double_le(r.last.objective, upper * (1 + 1e-3));
+    ck_assert_double_le(r.last.dual, upper * (1 + 1e-9));
+    gcg_solver_result_release(&r);
+    gcg_csr_release(&q.csr);
+    free(row);
+    free(col);
+    free(value);
+}
+END_TEST
+
+int main(void)
+{
+    gcg_blas_init();
+    Suite *suite = suite_create("completion");
+    TCase *tests = tcase_create("completion");
+    tcase_set_timeout(tests, 300);
+    tcase_add_loop_test(tests, optima_equal_those_of_the_naive_solver, 0, 4);
+    tcase_add_test(tests, every_mode_reaches_the_optimum);
+    tcase_add_test(tests, float_storage_gives_float_factors_and_true_bounds);
+    tcase_add_test(tests, float_storage_stalls_honestly_where_it_can_do_no_more);
+    tcase_add_test(tests, one_row_and_one_column_have_their_closed_form);
+    tcase_add_test(tests, a_fully_observed_matrix_has_its_singular_values_lowered);
+    tcase_add_test(tests, an_observed_diagonal_splits_into_its_entries);
+    tcase_add_test(tests, equal_entries_act_as_one);
+    tcase_add_test(tests, from_lambda_max_on_the_zero_matrix_is_the_optimum);
+    tcase_add_test(tests, ratings_that_are_all_zero_are_solved);
+    tcase_add_test(tests, lambda_zero_with_a_rank_fits_that_rank);
+    tcase_add_test(tests, lambda_zero_completes_a_matrix_of_low_rank);
+    tcase_add_test(tests, the_rank_limit_is_kept_and_told);
+    tcase_add_test(tests, a_run_that_stops_early_says_why_and_keeps_a_true_bound);
+    tcase_add_test(tests, progress_is_told_once_an_iteration_in_order);
+    tcase_add_test(tests, a_callback_that_fails_ends_the_solve_with_its_status);
+    tcase_add_test(tests, the_result_is_the_same_bytes_at_1_2_and_7_threads);
+    tcase_add_test(tests, the_order_of_users_and_items_does_not_matter);
+    tcase_add_test(tests, scaled_ratings_have_scaled_optima);
+    tcase_add_test(tests, float_and_double_ratings_of_the_same_values_are_the_same_problem);
+    tcase_add_test(tests, empty_rows_and_columns_get_zero_factors);
+    tcase_add_test(tests, small_gaps_go_on_in_double_by_themselves);
+    tcase_add_test(tests, large_problems_are_bounded_by_lanczos_or_on_request_by_cholesky);
+    tcase_add_test(tests, balancing_that_drops_columns_keeps_their_inverses);
+    tcase_add_test(tests, the_estimate_of_memory_grows_with_the_rank_and_the_options);
+    tcase_add_loop_test(tests, out_of_memory_is_told_at_every_allocation_of_a_solve, 0, 4);
+    tcase_add_test(tests, out_of_memory_is_told_while_going_on_in_double);
+    tcase_add_test(tests, out_of_memory_is_told_at_every_allocation_of_lambda_max);
+    tcase_add_test(tests, out_of_memory_is_told_in_the_certificate_of_a_large_problem);
+    tcase_add_test(tests, the_result_carries_its_own_factors);
+    tcase_add_test(tests, stops_rules_and_defaults_are_as_documented);
+    if (naive_has_file(ORACLES)) tcase_add_test(tests, the_shared_optima_are_reached);
+    if (naive_has_file(MOVIELENS)) tcase_add_test(tests, movielens_100k_is_bracketed);
+    suite_add_tcase(suite, tests);
+    return naive_run(suite);
+}
