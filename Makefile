@@ -145,7 +145,7 @@ fuzz:
 run-fuzzers: $(FUZZ_BIN)
 	@for name in $(FUZZ); do \
 	  mkdir -p $(BUILD)/found/$$name && echo "== $$name" && \
-	  $(BUILD)/tests/fuzz/libfuzzer_$$name -max_total_time=$(FUZZ_SECONDS) -timeout=10 -verbosity=0 -print_final_stats=1 \
+	  $(BUILD)/tests/fuzz/libfuzzer_$$name -max_total_time=$(FUZZ_SECONDS) -timeout=60 -verbosity=0 -print_final_stats=1 \
 	    -artifact_prefix=$(BUILD)/found/$$name- $(BUILD)/found/$$name tests/fuzz/corpus/$$name || exit 1; done
 
 check-layers:

@@ -20,7 +20,7 @@ typedef struct {
     uint64_t seed;
 } synth_settings;
 
-/* In the order of gcg_synth_shapes; "own" takes everything from the other options. */
+/* In the order of gcg_synth_shapes. */
 static const char *const shape_names[] = {"ml-100k", "ml-1m",    "ml-10m",    "ml-25m",
                                           "netflix", "yahoo60m", "yahoo252m", NULL};
 
