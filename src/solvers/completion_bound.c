@@ -1,8 +1,6 @@
 /* The certificate of completion: which proof, how tight, and what it costs (SOLVER.md sec. 4). */
 #include <math.h>
 
-#include "base/clock.h"
-#include "base/mem.h"
 #include "maths/certificate.h"
 #include "solvers/completion.h"
 
@@ -42,21 +40,15 @@ static gcg_status prove_cholesky(completion *m, double room, int exact, double *
     return status;
 }
 
-/* Seconds of one product with R, measured. */
-static double product_seconds(completion *m, double *x, double *y)
+/* Seconds of a Lanczos run for eps on one thread (SOLVER.md sec. 4, rule 4). What is chosen by it depends on
+ * the data alone, not on times measured, so that it is the same in every run and for any number of threads.
+ */
+static double lanczos_seconds(const completion *m, double eps)
 {
-    double start = gcg_clock_now();
-    gcg_linop_times(&m->op, x, y);
-    gcg_linop_times_t(&m->op, y, x);
-    return 0.5 * (gcg_clock_now() - start);
-}
-
-/* Seconds of a Lanczos run of so many steps (SOLVER.md sec. 4, rule 4), with `product` seconds a product with
- * R. */
-static double lanczos_seconds(const completion *m, double steps, double product)
-{
-    const double reorthogonalising = 0.5e-9; /* seconds per entry of the basis and step, measured */
-    return steps * 2 * product + reorthogonalising * steps * steps * mc_smaller(m);
+    const double product = 1e-9,    /* per rating */
+        reorthogonalising = 0.5e-9; /* per entry of the basis and step, measured */
+    double steps = gcg_polar_bound_steps(mc_smaller(m), eps, FALSE_BOUND);
+    return steps * 2 * product * (double)m->x->nnz + reorthogonalising * steps * steps * mc_smaller(m);
 }
 
 /* Seconds of the Cholesky proof: the sums of the Gram matrix and one factorisation. */
@@ -68,33 +60,20 @@ static double cholesky_seconds(const completion *m)
 }
 
 /* The least eps whose Lanczos run takes no longer than LAST_SECONDS; 1 when none does. */
-static gcg_status affordable_eps(completion *m, double *eps, gcg_err *err)
+static double affordable_eps(const completion *m)
 {
-    double *x = gcg_mem_zalloc_array(m->x->cols, sizeof *x), *y = gcg_mem_zalloc_array(m->x->rows, sizeof *y);
-    gcg_status status = x && y ? GCG_OK : gcg_fail_memory(err, "certificate");
-    *eps = 1;
-    if (!status) {
-        double product = product_seconds(m, x, y);
-        for (double e = 0.1; e >= 1e-6; e /= 2)
-            if (lanczos_seconds(m, gcg_polar_bound_steps(mc_smaller(m), e, FALSE_BOUND), product) <=
-                LAST_SECONDS)
-                *eps = e;
-    }
-    gcg_mem_free(x);
-    gcg_mem_free(y);
-    return status;
+    double eps = 1;
+    for (double e = 0.1; e >= 1e-6; e /= 2)
+        if (lanczos_seconds(m, e) <= LAST_SECONDS) eps = e;
+    return eps;
 }
 
-/* Which proof of a bound within eps on sigma^2: Cholesky where it is asked for, usual, or cheaper. The choice
- * depends on the data alone, not on times measured, so that it is the same for any number of threads. */
+/* Which proof of a bound within eps on sigma^2: Cholesky where it is asked for, usual, or cheaper. */
 static int by_cholesky(const completion *m, double eps)
 {
-    const double product = 1e-9; /* seconds per rating on one thread */
     int32_t n = mc_smaller(m);
     if (n <= MC_CHOLESKY_DEFAULT || n > MC_CHOLESKY_MOST) return n <= MC_CHOLESKY_DEFAULT;
-    return m->set->certify ||
-           cholesky_seconds(m) <
-               lanczos_seconds(m, gcg_polar_bound_steps(n, eps, FALSE_BOUND), product * (double)m->x->nnz);
+    return m->set->certify || cholesky_seconds(m) < lanczos_seconds(m, eps);
 }
 
 gcg_status mc_bound(void *self, gcg_bound_effort effort, double wanted_gap, gcg_bound *out, gcg_err *err)
@@ -120,10 +99,10 @@ gcg_status mc_bound(void *self, gcg_bound_effort effort, double wanted_gap, gcg_
             sigma = m->sigma * (1 + room); /* so much is known now */
     } else if (effort != GCG_BOUND_ESTIMATE) {
         if (last) {
-            status = affordable_eps(m, &least, err);
+            least = affordable_eps(m);
             eps = fmax(least, eps);
         }
-        if (!status && eps >= least && eps < 1) {
+        if (eps >= least && eps < 1) {
             status = gcg_polar_bound(&m->op, eps, FALSE_BOUND, m->set->seed, &sigma, NULL, err);
             out->rule = GCG_CERT_PROBABILITY;
             out->probability = FALSE_BOUND;
