@@ -760,6 +760,45 @@ START_TEST(large_problems_are_bounded_by_lanczos_or_on_request_by_cholesky)
 }
 END_TEST
 
+/* Too large for Cholesky: the bound of a run that is cut short is the best that Lanczos gives in its time,
+ * and the same in every run. */
+START_TEST(a_short_run_on_a_large_problem_ends_with_a_bound_that_does_not_depend_on_threads)
+{
+    problem p = {.csr = sparse(8100, 1)};
+    double lambda_max, dual[2];
+    ck_assert_int_eq(gcg_lambda_max(&p.csr, 1, &lambda_max, NULL), GCG_OK);
+    for (int t = 0; t < 2; t++) {
+        gcg_par_set_threads(1 + t);
+        gcg_solver_settings set = settings(0.9 * lambda_max, 1e-9);
+        set.max_iter = 1;
+        set.atoms = 2;
+        gcg_solver_result r = solve(&p, &set);
+        ck_assert_int_eq(r.stop, GCG_STOP_MAX_ITER);
+        ck_assert_int_eq(r.last.rule, GCG_CERT_PROBABILITY);
+        ck_assert_double_gt(r.last.dual, 0.5 * r.last.objective);
+        ck_assert_double_lt(r.last.dual, r.last.objective);
+        dual[t] = r.last.dual;
+        gcg_solver_result_release(&r);
+    }
+    ck_assert_double_eq(dual[0], dual[1]);
+    gcg_csr_release(&p.csr);
+}
+END_TEST
+
+START_TEST(ratings_whose_squares_overflow_are_an_error)
+{
+    problem p = problem_make(37, 4, 3, 0.9);
+    for (int64_t e = 0; e < p.csr.nnz; e++) p.csr.val_d[e] = 1e200;
+    gcg_solver_settings set = settings(1, 1e-3);
+    gcg_solver_result r;
+    gcg_err err;
+    ck_assert_int_eq(gcg_complete(&p.csr, &set, &r, &err), GCG_ERR_INTERNAL);
+    ck_assert_str_eq(err.text, "the objective is not finite");
+    problem_release(&p);
+    ck_assert_int_eq(gcg_mem_blocks(), 0);
+}
+END_TEST
+
 START_TEST(balancing_that_drops_columns_keeps_their_inverses)
 {
     problem p = problem_make(33, 40, 30, 0.5);
@@ -1057,6 +1096,8 @@ int main(void)
     tcase_add_test(tests, empty_rows_and_columns_get_zero_factors);
     tcase_add_test(tests, small_gaps_go_on_in_double_by_themselves);
     tcase_add_test(tests, large_problems_are_bounded_by_lanczos_or_on_request_by_cholesky);
+    tcase_add_test(tests, a_short_run_on_a_large_problem_ends_with_a_bound_that_does_not_depend_on_threads);
+    tcase_add_test(tests, ratings_whose_squares_overflow_are_an_error);
     tcase_add_test(tests, balancing_that_drops_columns_keeps_their_inverses);
     tcase_add_test(tests, the_estimate_of_memory_grows_with_the_rank_and_the_options);
     tcase_add_loop_test(tests, out_of_memory_is_told_at_every_allocation_of_a_solve, 0, 4);
