@@ -204,14 +204,16 @@ uninstall:
 DIST := gcg-mc-$(VERSION)
 configure: configure.ac
 	autoconf
-# The files that git tracks (in an unpacked tarball: all that came with it) and configure.
+# The files that git tracks (in an unpacked tarball: all but what a build makes) and configure.
+GENERATED := build autom4te.cache demo gcg-mc config.log config.status config.mak.autogen '*.tar.gz'
 dist: configure
-	@rm -rf build/dist && mkdir -p build/dist/$(DIST)
-	@{ git ls-files -z 2>/dev/null | grep -qz . && git ls-files -z || find . -type f ! -path './build/*' ! -name '*.tar.gz' -print0; } \
-	  | tar -c --null -T - | tar -x -C build/dist/$(DIST)
-	@cp configure build/dist/$(DIST)/
-	@tar -c --sort=name --owner=0 --group=0 --numeric-owner --mtime=@1 -C build/dist $(DIST) | gzip -9n >$(DIST).tar.gz
-	@rm -rf build/dist && echo $(DIST).tar.gz
+	@mkdir -p build
+	@{ git ls-files -z 2>/dev/null | grep -qz . && git ls-files -z || \
+	   find . $(foreach name,$(GENERATED),-path ./$(name) -prune -o) -type f -printf '%P\0'; printf 'configure\0'; } | \
+	  LC_ALL=C sort -zu >build/dist-files
+	@tar -c -f build/dist.tar --null -T build/dist-files --transform='s,^,$(DIST)/,' --mode=u=rwX,go=rX --owner=0 --group=0 \
+	  --numeric-owner --mtime=@1
+	@gzip -9n <build/dist.tar >$(DIST).tar.gz && rm build/dist.tar build/dist-files && echo $(DIST).tar.gz
 distcheck: dist
 	@tests/distcheck.sh $(DIST)
 
