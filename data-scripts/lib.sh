@@ -153,13 +153,12 @@ file() { if [ -f "$to/$1" ] || [ ! -f "$to/$1.gz" ]; then printf '%s\n' "$to/$1"
 
 plain() { case $1 in *.gz) gzip -dc "$1" ;; *) cat "$1" ;; esac }
 
-same_folder() { [ "$(cd "$1" && pwd -P)" = "$(cd "$2" && pwd -P)" ]; }
-
 absolute() { printf '%s/%s\n' "$(cd "$(dirname -- "$1")" && pwd -P)" "${1##*/}"; }
 
 # place FILE: a symbolic link to it in $to. A hard link would let chmod in $to reach the original.
 place() {
-    ! same_folder "$(dirname -- "$1")" "$to" || return 0
+    # shellcheck disable=SC3013 # -ef: every sh has it, and POSIX since 2024
+    [ ! "$1" -ef "$to/${1##*/}" ] || return 0
     no_folder "${1##*/}"
     remove_old "${1##*/}"
     ln -s "$(absolute "$1")" "$to/${1##*/}" || write_failed "$to/${1##*/}"
@@ -186,7 +185,7 @@ gather() {
 
 gather_all() { # NAME...: all are needed
     gather "$@"
-    [ -z "$missing" ] || die 5 "$from" "has no$missing, neither as files, in ${folder:-a subfolder}/ nor in an archive (.zip .tgz .tar.gz .tar); complete the folder"
+    [ -z "$missing" ] || die 5 "$from" "has no$missing, neither as files${folder:+, in $folder/} nor in an archive (.zip .tgz .tar.gz .tar); complete the folder"
 }
 
 # unpack ARCHIVE: lays out those of its files that are still missing: at its top or in $folder (anywhere if that is empty).

@@ -69,7 +69,7 @@ lay_out() { # SCRIPT ARGUMENT...
 }
 says() { grep -q -e "$@" err || { cat err; return 1; }; }
 one_line_with() { if [ "$(wc -l <out)" != 1 ] || ! grep -qF -e "$1" out; then cat out; return 1; fi; }
-line_runs() { sh -c "$(cat out) --quiet --log none" && "$GCG" eval --quiet "$1" "$T/all" >eval.out; } # MODEL
+line_runs() { sh -c "$(cat out) --quiet --log none --threads 1" && "$GCG" eval --quiet "$1" "$T/all" >eval.out; } # MODEL
 no_network() { [ ! -e "$T/network" ] || { cat "$T/network"; return 1; }; }
 nothing_left() { [ -z "$(ls -A "$1" 2>/dev/null)" ] || { ls -A "$1"; return 1; }; }
 
@@ -107,6 +107,8 @@ ok "the train and test files of MovieLens 10M are its ratings" bash -c 'cat to/m
 ok "with ten ratings of each user for testing" bash -c 'test "$(cut -d : -f 1 to/movielens-10m/ra.test | uniq -c | sort -u -k 1,1n | wc -l)" = 1 && test "$(wc -l <to/movielens-10m/ra.test)" = 400'
 ok "the parts of R2's test set are put together" bash -c 'sort to/yahoo-r2/test.txt | cmp - <(cut -f 1-3 held | sort)'
 ok "the original files are untouched" bash -c 'cmp all 100k/u.data && test "$(find 100k -links +1 -type f | wc -l)" = 0'
+ok "laying out from a folder of links into their own folder" lay_out movielens-100k --from to/movielens-100k --to 100k --expect "$ALL"
+ok "leaves the files there" cmp all 100k/u.data
 sed '1s/\t[0-9]*\t/\t9999\t/' base >100k/u1.base
 exits 4 "a split that is not a split of u.data is refused" lay_out movielens-100k --from 100k --to to/altered --expect "$ALL"
 ok "by name" says '/u1.test: error: .*items, should be'
