@@ -3,12 +3,12 @@
 # prints TAP. Ends with "N passed, N failed" (", N skipped" when there were some) and fails when one failed, crashed,
 # ran too long or ran nothing.
 #
-# Environment: TEST_JOBS (2) at a time; TEST_TIMEOUT (900) seconds for one TEST; TEST_WRAPPER, a command put before
+# Environment: TEST_JOBS (2) at a time; TEST_TIMEOUT (1800) seconds for one TEST; TEST_WRAPPER, a command put before
 # Check programs (valgrind).
 set -u
 LC_ALL=C
 export LC_ALL
-export CK_DEFAULT_TIMEOUT=${CK_DEFAULT_TIMEOUT:-120} # Check's own 4 s are too few under sanitizers
+export CK_DEFAULT_TIMEOUT=${CK_DEFAULT_TIMEOUT:-600} # Check's own 4 s are too few under sanitizers
 here=$(cd "$(dirname "$0")" && pwd)
 
 # Reads TAP; prints "passed failed skipped finished" and complains on stderr about a plan that was not kept.
@@ -27,16 +27,16 @@ run_one() { # FOLDER TEST
     name=$(basename "$test" .sh)
     : >"$dir/$name.tap"
     case $test in
-    *.sh) timeout -k 10 "${TEST_TIMEOUT:-900}" bash "$test" >"$dir/$name.tap" 2>"$dir/$name.out" </dev/null || status=$? ;;
+    *.sh) timeout -k 10 "${TEST_TIMEOUT:-1800}" bash "$test" >"$dir/$name.tap" 2>"$dir/$name.out" </dev/null || status=$? ;;
     *)
         # shellcheck disable=SC2086 # the wrapper is a command with its options
-        CK_TAP_LOG_FILE_NAME=$dir/$name.tap timeout -k 10 "${TEST_TIMEOUT:-900}" ${TEST_WRAPPER-} "$test" \
+        CK_TAP_LOG_FILE_NAME=$dir/$name.tap timeout -k 10 "${TEST_TIMEOUT:-1800}" ${TEST_WRAPPER-} "$test" \
             >"$dir/$name.out" 2>&1 </dev/null || status=$?
         ;;
     esac
     read -r passed failed skipped finished < <(awk "$count" "$dir/$name.tap")
     if [ "$status" = 124 ] || [ "$status" = 137 ]; then
-        why="ran longer than ${TEST_TIMEOUT:-900} s (or was killed)"
+        why="ran longer than ${TEST_TIMEOUT:-1800} s (or was killed)"
     elif [ "$finished" = 0 ]; then
         why="ended early, status $status"
     elif [ "$status" != 0 ] && [ "$failed" = 0 ]; then
