@@ -1,10 +1,13 @@
 /* gcg-mc synth: writes a synthetic rating file, and a test file beside it. Not here: how ratings are drawn
  * (io/synth). */
+#define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/interrupt.h"
 #include "cmd/options.h"
 #include "cmd/reading.h"
 #include "cmd/report.h"
@@ -19,6 +22,8 @@ typedef struct {
     double noise;
     uint64_t seed;
 } synth_settings;
+
+enum { EXIT_SIGNAL = 130 };
 
 /* In the order of gcg_synth_shapes. */
 static const char *const shape_names[] = {"ml-100k", "ml-1m",    "ml-10m",    "ml-25m",
@@ -77,14 +82,14 @@ static const opt_entry table[] = {
      FIELD(rank),
      .argument = "K",
      .min = 1,
-     .max = 10000,
+     .max = GCG_SYNTH_MAX_RANK,
      .help = "of the signal (10)"},
     {.name = "noise",
      .kind = OPT_REAL,
      FIELD(noise),
      .argument = "S",
      .min = 0,
-     .max = 1e6,
+     .max = GCG_SYNTH_MAX_NOISE,
      .help = "standard deviation of the noise, the signal's being 1 (0.8)"},
     {.name = "half-stars",
      .kind = OPT_FLAG,
@@ -118,12 +123,16 @@ typedef struct {
     gcg_output output;
     FILE *file;
     gcg_gzip_sink *gzip;
+    int write_error; /* errno of a failed write */
 } target;
 
 static gcg_status write_file(void *user, const void *bytes, size_t length, gcg_err *err)
 {
     target *t = user;
+    if (gcg_interrupt_requested())
+        return gcg_fail(err, GCG_ERR_IO, t->name, 0, 0, "interrupted, not written");
     if (fwrite(bytes, 1, length, t->file) == length) return GCG_OK;
+    t->write_error = errno;
     return gcg_fail(err, GCG_ERR_IO, t->name, 0, 0, "cannot write: %s", strerror(errno));
 }
 
@@ -202,21 +211,39 @@ static gcg_synth_settings settings_of(const synth_settings *s)
     return g;
 }
 
+static void on_signal(int number)
+{
+    (void)number;
+    gcg_interrupt_request();
+}
+
+/* The first signal stops the run at its next write, so that no temporary file stays behind. */
+static void catch_signals(void)
+{
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART | (int)SA_RESETHAND};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
 static int write_all(const synth_settings *s, const gcg_synth_settings *g)
 {
     target train = {0}, test = {0};
     gcg_sink train_sink, test_sink;
     gcg_err err = {0};
+    catch_signals();
     gcg_status status = target_open(&train, s->output, &train_sink, &err);
     if (!status && s->test) status = target_open(&test, s->test, &test_sink, &err);
     if (!status) status = gcg_synth(g, train_sink, s->test ? &test_sink : NULL, &err);
-    int pipe_closed = status == GCG_ERR_IO && errno == EPIPE;
     if (!status && s->test) status = target_finish(&test, &err);
     if (!status) status = target_finish(&train, &err);
     target_release(&train);
     target_release(&test);
-    if (pipe_closed) return 0; /* the reader has seen enough */
-    if (status) return report_error(&err, NULL);
+    /* whoever reads standard output has seen enough; fine, unless another file was to be written */
+    if (train.write_error == EPIPE && !s->test) return 0;
+    if (status) {
+        int code = report_error(&err, NULL);
+        return gcg_interrupt_requested() ? EXIT_SIGNAL : code;
+    }
     report_note("%s: %" PRId64 " ratings of %" PRId32 " users and %" PRId32 " items", train.name, g->ratings,
                 g->users, g->items);
     return report_close_stdout();

@@ -192,6 +192,112 @@ START_TEST(test_ratings_are_exact_in_number_and_not_in_training)
 }
 END_TEST
 
+/* Mean, over the ratings of t, of the number of ratings that the item has in counted. */
+static double mean_popularity(const table *t, const table *counted)
+{
+    double sum = 0;
+    for (int32_t j = 0; j < t->items; j++) {
+        int64_t here = 0, there = 0;
+        for (int32_t i = 0; i < t->users; i++) {
+            here += t->value[(int64_t)i * t->items + j] != 0;
+            there += counted->value[(int64_t)i * t->items + j] != 0;
+        }
+        sum += (double)here * (double)there;
+    }
+    return sum / (double)t->n;
+}
+
+START_TEST(test_ratings_are_of_items_as_popular_as_those_of_training)
+{
+    gcg_synth_settings s = usual();
+    s.users = 2000;
+    s.items = 500;
+    s.ratings = 60000;
+    s.test_ratings = 20000;
+    buffer train, test;
+    make(&s, &train, &test);
+    table a = read_back(&s, &train, s.format), b = read_back(&s, &test, s.format);
+    double seen = mean_popularity(&a, &a), held = mean_popularity(&b, &a);
+    ck_assert_msg(fabs(held / seen - 1) < 0.02, "%g in training, %g in the test", seen, held);
+    free(a.value);
+    free(b.value);
+    free(train.text);
+    free(test.text);
+}
+END_TEST
+
+START_TEST(a_pair_has_the_same_rating_in_the_layout_by_movie)
+{
+    gcg_synth_settings s = usual();
+    buffer b, c;
+    int64_t common = 0;
+    make(&s, &b, NULL);
+    s.format = GCG_FORMAT_NETFLIX;
+    make(&s, &c, NULL);
+    table t = read_back(&s, &b, GCG_FORMAT_CSV), u = read_back(&s, &c, GCG_FORMAT_NETFLIX);
+    for (int64_t e = 0; e < (int64_t)s.users * s.items; e++) {
+        if (t.value[e] == 0 || u.value[e] == 0) continue;
+        ck_assert_double_eq(t.value[e], u.value[e]);
+        common++;
+    }
+    ck_assert_int_gt(common, 100);
+    free(t.value);
+    free(u.value);
+    free(b.text);
+    free(c.text);
+}
+END_TEST
+
+/* The text of one seed, so that a change of it, or another machine's, shows. */
+START_TEST(the_bytes_of_a_seed_are_these)
+{
+    gcg_synth_settings s = usual();
+    s.users = 3;
+    s.items = 4;
+    s.ratings = 7;
+    s.format = GCG_FORMAT_MOVIELENS;
+    buffer b;
+    make(&s, &b, NULL);
+    b.text[b.length] = '\0'; /* there is room: the buffer doubles */
+    ck_assert_str_eq(b.text,
+                     "1::3::3::1014907318\n1::2::3::1010029874\n2::4::5::990953943\n2::2::4::1022195994\n"
+                     "3::1::5::999654221\n3::2::5::1000512053\n3::3::4::1039578419\n");
+    free(b.text);
+}
+END_TEST
+
+/* Noise, signal and mean: the moments of what is documented, from ratings that are hardly rounded. */
+START_TEST(ratings_have_the_mean_and_the_spread_of_the_model)
+{
+    gcg_synth_settings s = usual();
+    s.users = 800;
+    s.items = 600;
+    s.ratings = 100000;
+    s.high = 100;
+    s.low = 0;
+    s.steps_per_unit = 1000;
+    s.decimals = 3;
+    for (int noisy = 0; noisy < 2; noisy++) {
+        s.noise = noisy ? 1 : 0;
+        buffer b;
+        make(&s, &b, NULL);
+        table t = read_back(&s, &b, s.format);
+        double sum = 0, squares = 0;
+        for (int64_t e = 0; e < (int64_t)s.users * s.items; e++) {
+            if (t.value[e] == 0) continue;
+            sum += t.value[e] - 1000;
+            squares += (t.value[e] - 1000) * (t.value[e] - 1000);
+        }
+        double mean = sum / (double)s.ratings, deviation = sqrt(squares / (double)s.ratings - mean * mean);
+        ck_assert_double_eq_tol(mean, 68, 2);
+        /* 17 and 17 sqrt(2), a little less for what is cut at the top of the scale */
+        ck_assert_double_eq_tol(deviation, noisy ? 22 : 16.6, 1);
+        free(t.value);
+        free(b.text);
+    }
+}
+END_TEST
+
 static int descending(const void *a, const void *b)
 {
     return *(const int *)b - *(const int *)a;
@@ -307,6 +413,10 @@ int main(void)
     tcase_add_test(c, layouts_written_by_user_hold_the_same_points);
     tcase_add_test(c, the_same_seed_gives_the_same_bytes_and_another_seed_others);
     tcase_add_test(c, test_ratings_are_exact_in_number_and_not_in_training);
+    tcase_add_test(c, test_ratings_are_of_items_as_popular_as_those_of_training);
+    tcase_add_test(c, a_pair_has_the_same_rating_in_the_layout_by_movie);
+    tcase_add_test(c, the_bytes_of_a_seed_are_these);
+    tcase_add_test(c, ratings_have_the_mean_and_the_spread_of_the_model);
     tcase_add_test(c, degrees_have_heavy_tails);
     tcase_add_test(c, values_lie_on_the_scale);
     tcase_add_test(c, more_ratings_than_cells_are_refused);
