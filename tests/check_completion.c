@@ -820,6 +820,64 @@ START_TEST(balancing_that_drops_columns_keeps_their_inverses)
 }
 END_TEST
 
+/* The lines of the algorithm one by one, without the driver. */
+static void begin(completion *m, const problem *p, const gcg_solver_settings *set, gcg_dtype type)
+{
+    *m = (completion){.x = &p->csr, .set = set, .lambda = set->lambda, .deadline = INFINITY, .type = type};
+    gcg_rng_init(&m->rng, 1, 0);
+    m->op = (gcg_linop){p->m, p->n, m, mc_times, mc_times_t, 0};
+    ck_assert_int_eq(gcg_pass_new(&p->csr, &m->pass, NULL), GCG_OK);
+    void **arrays[] = {&m->r, &m->b, &m->c};
+    for (int i = 0; i < 3; i++) *arrays[i] = gcg_mem_alloc_array(p->csr.nnz, type);
+    m->x_x = 2 * half_square_sum(p);
+    ck_assert_int_eq(mc_lay_out(m, 0, type, NULL), GCG_OK);
+}
+
+static void end(completion *m)
+{
+    gcg_pass_free(m->pass);
+    void *blocks[] = {m->point, m->s, m->r, m->b, m->c, m->workspace};
+    for (int i = 0; i < 6; i++) gcg_mem_free(blocks[i]);
+    gcg_factors_release(&m->rv);
+    gcg_factors_release(&m->spare);
+    gcg_triplets_release(&m->atoms);
+}
+
+START_TEST(no_line_of_the_algorithm_raises_the_objective)
+{
+    for (int mode = 0; mode < 6; mode++) {
+        gcg_dtype type = mode % 2 ? GCG_FLOAT : GCG_DOUBLE;
+        double rounding = type == GCG_FLOAT ? 2e-7 : 1e-13, polar;
+        problem p = problem_make((uint64_t)(60 + mode), 40, 35, 0.4);
+        gcg_solver_settings set = settings(0.1 * top(&p), 1e-9);
+        set.plain = mode >= 4;
+        set.atoms = mode / 2 == 1 ? 2 : 0;
+        completion m;
+        gcg_point_value at, last = {.objective = INFINITY};
+        int32_t added;
+        begin(&m, &p, &set, type);
+        for (int iter = 0; iter < 6; iter++) {
+            ck_assert_int_eq(mc_evaluate(&m, &at, NULL), GCG_OK);
+            ck_assert_double_le(at.objective, last.objective * (1 + rounding)); /* balancing */
+            double before = at.objective;
+            ck_assert_int_eq(mc_polar(&m, &polar, NULL), GCG_OK);
+            ck_assert_int_eq(mc_step(&m, &added, NULL), GCG_OK);
+            ck_assert_int_eq(mc_value(&m, &at, NULL), GCG_OK);
+            ck_assert_double_le(at.objective, before * (1 + rounding));
+            ck_assert(iter > 0 || at.objective < 0.95 * before); /* and the first step is a real one */
+            before = at.objective;
+            ck_assert_int_eq(mc_improve(&m, 1e-6 * before, NULL), GCG_OK);
+            ck_assert_int_eq(mc_value(&m, &at, NULL), GCG_OK);
+            ck_assert_double_le(at.objective, before * (1 + rounding));
+            last = at;
+        }
+        end(&m);
+        problem_release(&p);
+        ck_assert_int_eq(gcg_mem_blocks(), 0);
+    }
+}
+END_TEST
+
 /* ---- memory ---- */
 
 START_TEST(the_estimate_of_memory_grows_with_the_rank_and_the_options)
@@ -1099,6 +1157,7 @@ int main(void)
     tcase_add_test(tests, a_short_run_on_a_large_problem_ends_with_a_bound_that_does_not_depend_on_threads);
     tcase_add_test(tests, ratings_whose_squares_overflow_are_an_error);
     tcase_add_test(tests, balancing_that_drops_columns_keeps_their_inverses);
+    tcase_add_test(tests, no_line_of_the_algorithm_raises_the_objective);
     tcase_add_test(tests, the_estimate_of_memory_grows_with_the_rank_and_the_options);
     tcase_add_loop_test(tests, out_of_memory_is_told_at_every_allocation_of_a_solve, 0, 4);
     tcase_add_test(tests, out_of_memory_is_told_while_going_on_in_double);

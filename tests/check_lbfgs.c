@@ -163,6 +163,8 @@ static double search(void *self, void *direction, double g_d, double d_d, double
     if (f->value == quadratic) {
         f->slope(f, d, p); /* Hd - b */
         low = -g_d / (dot(n, d, p) + dot(n, d, f->b));
+        /* after exact steps s.g = 0 on a quadratic, and most of the recursion would be multiplied by it */
+        if (f->recorded) low *= 0.8 + 0.5 * sin(f->searches);
     } else {
         while (SLOPE_AT(high) < 0 && high < 1e10) low = high, high *= 1.7;
         for (int i = 0; i < 200; i++) {
@@ -175,8 +177,8 @@ static double search(void *self, void *direction, double g_d, double d_d, double
     }
     memcpy(p, f->x, (size_t)n * sizeof *p);
     naive_axpy(n, low, d, p);
-    *change =
-        f->by_value ? f->value(f, p) - f->value(f, f->x) : 0.5 * low * g_d; /* the same on a quadratic */
+    *change = f->by_value ? f->value(f, p) - f->value(f, f->x)
+                          : 0.5 * low * g_d; /* at the minimum of a quadratic the same */
     f->searches++;
     free(d);
     free(p);
@@ -294,7 +296,7 @@ START_TEST(directions_equal_the_two_loop_recursion)
                     .memory = memory, .max_iterations = 30, .refresh_every = preconditioned ? 4 : 0},
                 preconditioned, GCG_OK);
             ck_assert_int_ge(f.searches, 20);
-            ck_assert_double_le(f.worst, 1e-5);
+            ck_assert_double_le(f.worst, 1e-9);
             ck_assert_int_eq(f.refreshes, preconditioned ? f.moves / 4 : 0);
             ck_assert_int_eq(f.preconditions, preconditioned ? 1 + f.moves / 4 : 0);
             discard(&f);
@@ -429,79 +431,6 @@ START_TEST(a_gradient_that_is_not_finite_is_an_error)
 }
 END_TEST
 
-/* A gradient whose changes are all but orthogonal to the steps: s.y is rounding, and the recursion on it
- * cancels to nothing. Whatever comes of it, only descent directions may reach the line search. */
-typedef struct {
-    naive_rng g;
-    float gradient[8], moved[8];
-    int moves, searches, ascents, reset;
-} noise;
-
-static void noise_gradient(void *self, void *g)
-{
-    noise *n = self;
-    double y[8], dd = 1e-300, dy = 0;
-    for (int i = 0; i < 8; i++) {
-        y[i] = naive_normal(&n->g);
-        dd += (double)n->moved[i] * (double)n->moved[i];
-        dy += (double)n->moved[i] * y[i];
-    }
-    for (int i = 0; i < 8; i++) {
-        y[i] -= (dy / dd - 1e-9) * (double)n->moved[i];
-        n->gradient[i] = (float)((double)n->gradient[i] + y[i]);
-    }
-    memcpy(g, n->gradient, sizeof n->gradient);
-}
-
-static double noise_search(void *self, void *direction, double g_d, double d_d, double *change)
-{
-    noise *n = self;
-    const float *d = direction;
-    int steepest = n->moves > 0;
-    (void)d_d;
-    for (int i = 0; i < 8; i++) steepest &= d[i] == -n->gradient[i];
-    n->searches++;
-    n->reset += steepest;
-    n->ascents += !(g_d < 0);
-    *change = -1;
-    return 0.5;
-}
-
-static void noise_move(void *self, const void *d, double step)
-{
-    noise *n = self;
-    for (int i = 0; i < 8; i++) n->moved[i] = (float)step * ((const float *)d)[i];
-    n->moves++;
-}
-
-static int never(void *self)
-{
-    (void)self;
-    return 0;
-}
-
-START_TEST(a_direction_that_does_not_descend_is_replaced_by_the_gradient)
-{
-    int searches = 0, resets = 0;
-    for (uint64_t seed = 1; seed <= 200; seed++) {
-        noise n = {.g = naive_seed(seed)};
-        gcg_smooth smooth = {8,          GCG_FLOAT, &n,   noise_gradient, NULL, noise_search,
-                             noise_move, refresh,   never};
-        gcg_lbfgs_settings set = {.memory = 5, .max_iterations = 20};
-        gcg_lbfgs_result result;
-        void *workspace = gcg_mem_alloc_array(gcg_lbfgs_bytes(8, GCG_FLOAT, 5), 1);
-        gcg_status status = gcg_lbfgs(&smooth, &set, workspace, &result, NULL);
-        gcg_mem_free(workspace);
-        ck_assert(status == GCG_OK || status == GCG_ERR_INTERNAL); /* overflow ends it */
-        ck_assert_int_eq(n.ascents, 0);
-        searches += n.searches;
-        resets += n.reset;
-    }
-    ck_assert_int_gt(searches, 200);
-    ck_assert_int_gt(resets, 0);
-}
-END_TEST
-
 START_TEST(the_point_is_the_same_at_1_and_7_threads)
 {
     double *x[2];
@@ -531,7 +460,6 @@ int main(void)
     tcase_add_test(tests, negative_curvature_is_survived);
     tcase_add_test(tests, pairs_without_curvature_are_forgotten);
     tcase_add_test(tests, a_gradient_that_is_not_finite_is_an_error);
-    tcase_add_test(tests, a_direction_that_does_not_descend_is_replaced_by_the_gradient);
     tcase_add_test(tests, the_point_is_the_same_at_1_and_7_threads);
     suite_add_tcase(suite, tests);
     return naive_run(suite);

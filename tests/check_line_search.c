@@ -54,6 +54,18 @@ START_TEST(the_smallest_positive_root_of_three_is_found)
 }
 END_TEST
 
+START_TEST(a_small_root_beside_large_ones_keeps_its_digits)
+{
+    naive_rng g = naive_seed(5);
+    for (int t = 0; t < 1000; t++) {
+        double r = pow(10, -4 * naive_uniform(&g)), r2 = -pow(10, 1 + 3 * naive_uniform(&g)), r3 = 2 * r2,
+               c[5];
+        from_roots(1, r, r2 + r3, r2 * r3, c);
+        expect_root(c, r, 1e-14);
+    }
+}
+END_TEST
+
 /* The coefficients of 1/2 ||r - a b - a^2 c||^2 + lambda/2 ||x + a d||^2: what the solver asks. */
 static void random_fit(naive_rng *g, int n, double lambda, double c[5])
 {
@@ -162,6 +174,7 @@ int main(void)
     TCase *tests = tcase_create("quartic");
     tcase_add_test(tests, one_real_root_is_found);
     tcase_add_test(tests, the_smallest_positive_root_of_three_is_found);
+    tcase_add_test(tests, a_small_root_beside_large_ones_keeps_its_digits);
     tcase_add_test(tests, nothing_before_the_step_is_lower);
     tcase_add_test(tests, quadratics_and_cubics_have_their_closed_forms);
     tcase_add_test(tests, there_is_no_step_where_phi_falls_for_ever_or_does_not_fall);
