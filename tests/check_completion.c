@@ -878,6 +878,98 @@ START_TEST(no_line_of_the_algorithm_raises_the_objective)
 }
 END_TEST
 
+/* From W = 0: D = sum over sigma_i > lambda of (sigma_i - lambda) u_i v_i', and the best t of F(t D) <= 1/2
+ * ||X - t P(D)||^2 + lambda t sum (sigma_i - lambda). */
+START_TEST(the_first_block_of_atoms_has_the_best_weight)
+{
+    enum { M = 12, N = 9 };
+    problem p = problem_make(70, M, N, 0.6);
+    gcg_solver_settings set = settings(0.2 * top(&p), 1e-9);
+    double s[N], u[M * N], v[N * N], d[M * N] = {0}, slope = 0, d_d = 0, polar;
+    naive_svd(M, N, p.x, s, u, v);
+    for (int q = 0; q < N && s[q] > set.lambda; q++) {
+        slope -= set.lambda * (s[q] - set.lambda);
+        for (int e = 0; e < M * N; e++) d[e] += (s[q] - set.lambda) * u[e / N * N + q] * v[e % N * N + q];
+    }
+    for (int e = 0; e < M * N; e++) {
+        slope += p.x[e] * d[e];
+        d_d += p.mask[e] ? d[e] * d[e] : 0;
+    }
+    completion m;
+    gcg_point_value at;
+    int32_t added;
+    begin(&m, &p, &set, GCG_DOUBLE);
+    ck_assert_int_eq(mc_evaluate(&m, &at, NULL), GCG_OK);
+    ck_assert_int_eq(mc_polar(&m, &polar, NULL), GCG_OK);
+    ck_assert_double_eq_tol(polar, s[0], 1e-9 * s[0]);
+    ck_assert_int_eq(mc_step(&m, &added, NULL), GCG_OK);
+    ck_assert_int_gt(added, 1);
+    ck_assert_int_eq(mc_value(&m, &at, NULL), GCG_OK);
+    double want = half_square_sum(&p) - 0.5 * slope * slope / d_d;
+    ck_assert_double_eq_tol(at.objective, want, 1e-9 * want);
+    end(&m);
+    problem_release(&p);
+}
+END_TEST
+
+/* 1/2 ||P(X - UV')||^2 + lambda / 2 (||U||^2 + ||V||^2) at the point a + t (b - a), all entries in one
+ * vector. */
+static double surrogate(const problem *p, double lambda, const completion *m, const double *a,
+                        const double *b, double t)
+{
+    int k = m->u.k, stride = m->u.stride;
+    double sum = 0;
+    double *x = naive_alloc((size_t)((p->m + p->n) * stride), sizeof *x);
+    for (int e = 0; e < (p->m + p->n) * stride; e++) {
+        x[e] = a[e] + t * (b[e] - a[e]);
+        sum += 0.5 * lambda * x[e] * x[e];
+    }
+    for (int i = 0; i < p->m; i++)
+        for (int j = 0; j < p->n; j++) {
+            double w = 0;
+            for (int q = 0; q < k; q++) w += x[i * stride + q] * x[(p->m + j) * stride + q];
+            if (p->mask[i * p->n + j]) sum += 0.5 * pow(p->x[i * p->n + j] - w, 2);
+        }
+    free(x);
+    return sum;
+}
+
+START_TEST(a_step_of_the_local_improvement_ends_at_a_minimum_along_its_line)
+{
+    for (int plain = 0; plain < 2; plain++) {
+        problem p = problem_make(71, 20, 15, 0.5);
+        gcg_solver_settings set = settings(0.15 * top(&p), 1e-9);
+        set.plain = plain;
+        completion m;
+        gcg_point_value at;
+        int32_t added;
+        double polar, *before, *after;
+        begin(&m, &p, &set, GCG_DOUBLE);
+        ck_assert_int_eq(mc_evaluate(&m, &at, NULL), GCG_OK);
+        ck_assert_int_eq(mc_polar(&m, &polar, NULL), GCG_OK);
+        ck_assert_int_eq(mc_step(&m, &added, NULL), GCG_OK);
+        size_t entries = (size_t)mc_entries(&m, m.u.stride);
+        before = naive_alloc(entries, sizeof *before);
+        after = naive_alloc(entries, sizeof *after);
+        memcpy(before, m.point, entries * sizeof *before);
+        m.deadline = 0; /* one iteration */
+        ck_assert_int_eq(mc_improve(&m, 1, NULL), GCG_OK);
+        memcpy(after, m.point, entries * sizeof *after);
+        const double h = 1e-4;
+#define SLOPE(t)                                                                                             \
+    ((surrogate(&p, set.lambda, &m, before, after, (t) + h) -                                                \
+      surrogate(&p, set.lambda, &m, before, after, (t)-h)) /                                                 \
+     (2 * h))
+        ck_assert_double_lt(SLOPE(0), 0);
+        ck_assert_double_le(fabs(SLOPE(1)), 1e-6 * fabs(SLOPE(0)));
+        free(before);
+        free(after);
+        end(&m);
+        problem_release(&p);
+    }
+}
+END_TEST
+
 /* ---- memory ---- */
 
 START_TEST(the_estimate_of_memory_grows_with_the_rank_and_the_options)
@@ -1158,6 +1250,8 @@ int main(void)
     tcase_add_test(tests, ratings_whose_squares_overflow_are_an_error);
     tcase_add_test(tests, balancing_that_drops_columns_keeps_their_inverses);
     tcase_add_test(tests, no_line_of_the_algorithm_raises_the_objective);
+    tcase_add_test(tests, the_first_block_of_atoms_has_the_best_weight);
+    tcase_add_test(tests, a_step_of_the_local_improvement_ends_at_a_minimum_along_its_line);
     tcase_add_test(tests, the_estimate_of_memory_grows_with_the_rank_and_the_options);
     tcase_add_loop_test(tests, out_of_memory_is_told_at_every_allocation_of_a_solve, 0, 4);
     tcase_add_test(tests, out_of_memory_is_told_while_going_on_in_double);

@@ -4,6 +4,7 @@
 
 #include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 
 #include "base/clock.h"
 #include "base/interrupt.h"
@@ -27,6 +28,111 @@ START_TEST(every_block_runs_once)
                 if (count[i] != (i < blocks[b])) ck_abort_msg("block %d ran %d times", (int)i, count[i]);
             free(count);
         }
+}
+END_TEST
+
+/* A job of a session: blocks of uneven length, each writes its own place. */
+typedef struct {
+    int64_t blocks;
+    atomic_int running, most, wrong;
+    int *count;
+} job;
+
+static void spin(double seconds)
+{
+    double start = gcg_clock_now();
+    while (gcg_clock_now() - start < seconds) continue;
+}
+
+static void uneven_block(int64_t block, void *ctx)
+{
+    job *j = ctx;
+    int now = atomic_fetch_add(&j->running, 1) + 1, most = atomic_load(&j->most);
+    while (now > most && !atomic_compare_exchange_weak(&j->most, &most, now)) continue;
+    if (block % 5 == 1) spin(20e-6);
+    j->count[block]++;
+    atomic_fetch_sub(&j->running, 1);
+}
+
+/* Many jobs, some right after the last, some when the other threads have gone to sleep. When a call returns,
+ * every block is done. */
+static void many_jobs(void *ctx)
+{
+    job *j = ctx;
+    for (int64_t round = 0; round < 600; round++) {
+        j->blocks = round % 13;
+        memset(j->count, 0, 16 * sizeof *j->count);
+        gcg_par_blocks(j->blocks, uneven_block, j);
+        if (atomic_load(&j->running) != 0) atomic_fetch_add(&j->wrong, 1);
+        for (int64_t b = 0; b < 16; b++)
+            if (j->count[b] != (b < j->blocks)) atomic_fetch_add(&j->wrong, 1);
+        if (round % 50 == 0) spin(200e-6);
+    }
+}
+
+START_TEST(a_call_returns_when_all_its_blocks_are_done)
+{
+    static const int threads[] = {1, 2, 7};
+    int count[16];
+    for (int t = 0; t < 3; t++) {
+        job j = {.count = count};
+        gcg_par_set_threads(threads[t]);
+        gcg_par_session(many_jobs, &j);
+        ck_assert_int_eq(atomic_load(&j.wrong), 0);
+        ck_assert_int_le(atomic_load(&j.most), gcg_par_threads());
+        many_jobs(&j); /* without a session around it */
+        ck_assert_int_eq(atomic_load(&j.wrong), 0);
+    }
+}
+END_TEST
+
+/* The second thread of a job waits until it has been seen. */
+static void meeting_block(int64_t block, void *ctx)
+{
+    atomic_int *there = ctx;
+    double start = gcg_clock_now();
+    (void)block;
+    atomic_fetch_add(there, 1);
+    while (atomic_load(there) < 2 && gcg_clock_now() - start < 20) sched_yield();
+}
+
+START_TEST(two_threads_work_at_once)
+{
+    atomic_int there = 0;
+    if (!gcg_par_available()) return;
+    gcg_par_set_threads(2);
+    double start = gcg_clock_now();
+    gcg_par_blocks(2, meeting_block, &there);
+    ck_assert_double_lt(gcg_clock_now() - start, 19); /* each saw the other */
+}
+END_TEST
+
+/* Blocks that call gcg_par_blocks, sessions inside sessions. */
+static void nested_block(int64_t block, void *ctx)
+{
+    int *count = (int *)ctx + 4 * block;
+    gcg_par_blocks(4, count_block, count);
+}
+
+static void inner_session(void *ctx)
+{
+    gcg_par_blocks(5, nested_block, ctx);
+}
+
+static void outer_session(void *ctx)
+{
+    gcg_par_session(inner_session, ctx);
+    gcg_par_session(inner_session, ctx);
+}
+
+START_TEST(sessions_and_blocks_may_be_nested)
+{
+    for (int threads = 1; threads <= 3; threads++) {
+        int count[20] = {0};
+        gcg_par_set_threads(threads);
+        gcg_par_session(outer_session, count);
+        for (int i = 0; i < 20; i++) ck_assert_int_eq(count[i], 2);
+    }
 }
 END_TEST
 
@@ -105,6 +211,9 @@ int main(void)
     Suite *suite = suite_create("parallel");
     TCase *tests = tcase_create("threads");
     tcase_add_test(tests, every_block_runs_once);
+    tcase_add_test(tests, a_call_returns_when_all_its_blocks_are_done);
+    tcase_add_test(tests, two_threads_work_at_once);
+    tcase_add_test(tests, sessions_and_blocks_may_be_nested);
     tcase_add_test(tests, the_number_of_threads_is_at_least_one);
     tcase_add_test(tests, processors_follow_the_affinity_mask);
     tcase_add_test(tests, sums_are_taken_in_order);
