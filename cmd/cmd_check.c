@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/blas.h"
 #include "base/mem.h"
 #include "cmd/memory.h"
 #include "cmd/options.h"
@@ -212,7 +213,8 @@ static gcg_status check_rest(const check_settings *s, const gcg_read_options *op
     if (status == GCG_OK) status = print_ratings(r, err);
     if (status == GCG_OK && s->test) status = print_test(r, &test, err);
     if (status == GCG_OK && s->lambda_max) {
-        status = gcg_lambda_max(&r->x, 1, &lambda_max, err);
+        status = gcg_blas_reserve(1, err);
+        if (status == GCG_OK) status = gcg_lambda_max(&r->x, 1, &lambda_max, err);
         if (status == GCG_OK) print_real("lambda_max", lambda_max);
     }
     gcg_pairs_release(&test);

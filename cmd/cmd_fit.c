@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/blas.h"
 #include "base/interrupt.h"
 #include "base/parallel.h"
 #include "cmd/fit.h"
@@ -159,7 +160,8 @@ static int run(fit *f)
     f->threads = threads_choose(f->s.threads);
     gcg_par_set_threads(f->threads);
     if (!f->s.dry_run) {
-        status = gcg_output_test(f->s.output, &f->err);
+        status = gcg_blas_reserve(f->threads, &f->err);
+        if (!status) status = gcg_output_test(f->s.output, &f->err);
         if (!status) status = fit_log_open(&f->log, &f->s, &f->d, &f->err);
         if (!status) status = fit_remove_done(&f->s, &f->err);
     }

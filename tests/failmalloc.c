@@ -1,6 +1,6 @@
-/* LD_PRELOAD shim for tests: the n-th allocation that the program itself, libzip or zlib asks for fails, n from the environment variable
- * FAILMALLOC. Calls from elsewhere (the C library, OpenMP, BLAS) pass. Writes a line to the file FAILMALLOC_COUNT names
- * at exit: how many calls there were. Not part of the program. */
+/* LD_PRELOAD shim for tests: the n-th allocation that the program itself, libzip or zlib asks for fails, n
+ * from the environment variable FAILMALLOC. Calls from elsewhere (the C library, OpenMP, BLAS) pass. Writes a
+ * line to the file FAILMALLOC_COUNT names at exit: how many calls there were. Not part of the program. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -19,7 +19,8 @@ static int counts(const void *caller)
     if (!dladdr(caller, &info) || !info.dli_fname) return 0;
     const char *base = strrchr(info.dli_fname, '/');
     base = base ? base + 1 : info.dli_fname;
-    return strncmp(base, "gcg-mc", 6) == 0 || strncmp(base, "libzip.so", 9) == 0 || strncmp(base, "libz.so", 7) == 0;
+    return strncmp(base, "gcg-mc", 6) == 0 || strncmp(base, "libzip.so", 9) == 0 ||
+           strncmp(base, "libz.so", 7) == 0;
 }
 
 static int must_fail(const void *caller)

@@ -18,6 +18,34 @@ void gcg_blas_init(void)
 #endif
 }
 
+#ifdef HAVE_OPENBLAS
+/* OpenBLAS's own, exported but not declared: a work buffer from its pool, which keeps it for later calls. */
+extern void *blas_memory_alloc(int procpos) __attribute__((weak));
+extern void blas_memory_free(void *buffer) __attribute__((weak));
+
+gcg_status gcg_blas_reserve(int threads, gcg_err *err)
+{
+    enum { MOST = 64 /* buffers of OpenBLAS's pool, about */ };
+    const int64_t each = (INT64_C(128) << 20) + (INT64_C(1) << 20); /* bytes: a buffer, and a little */
+    void *buffer[MOST];
+    if (threads > MOST) threads = MOST;
+    char *room = gcg_mem_alloc_array(threads * each, 1); /* address space only: nothing is touched */
+    if (!room) return gcg_fail_memory(err, "work memory of BLAS, 129 MiB of address space for each thread");
+    gcg_mem_free(room);
+    if (!blas_memory_alloc || !blas_memory_free) return GCG_OK;
+    for (int t = 0; t < threads; t++) buffer[t] = blas_memory_alloc(0);
+    for (int t = 0; t < threads; t++) blas_memory_free(buffer[t]);
+    return GCG_OK;
+}
+#else
+gcg_status gcg_blas_reserve(int threads, gcg_err *err)
+{
+    (void)threads;
+    (void)err;
+    return GCG_OK;
+}
+#endif
+
 const char *gcg_blas_version(void)
 {
 #ifdef HAVE_OPENBLAS

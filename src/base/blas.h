@@ -9,6 +9,10 @@
 
 /* Tells OpenBLAS to use one thread: its own threads would change the order of sums. Call once, first. */
 void gcg_blas_init(void);
+/* Makes OpenBLAS take the work memory that so many threads need, once, before the first other function here:
+ * without enough address space (ulimit -v) OpenBLAS would try again for ever. GCG_ERR_NOMEM when there is not
+ * enough. */
+gcg_status gcg_blas_reserve(int threads, gcg_err *err);
 /* E.g. "OpenBLAS 0.3.21 ... Haswell"; lives forever. */
 const char *gcg_blas_version(void);
 
