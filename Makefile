@@ -153,8 +153,7 @@ check-layers:
 
 # Line coverage of src/ by the whole suite, per file and in all (gcov; the best object where a source has several).
 coverage:
-	@$(MAKE) --no-print-directory COVERAGE=1 check
-	@tests/coverage.sh build/coverage
+	@$(MAKE) --no-print-directory COVERAGE=1 check; status=$$?; tests/coverage.sh build/coverage; exit $$status
 
 # Unit tests and a small run of the program under valgrind. It knows no AVX-512, and neither does the program then.
 VALGRIND = valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite

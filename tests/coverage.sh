@@ -13,9 +13,9 @@ done | awk -F "[':% ]+" '
     }
     END {
         for (f in best) {
-            printf "%6.2f %% of %5d  %s\n", best[f], count[f], f | "sort -k 6"
+            printf "%6.2f %% of %5d  %s\n", best[f], count[f], f | "sort -n"
             hit += best[f] / 100 * count[f]; all += count[f]
         }
-        close("sort -k 6")
+        close("sort -n")
         printf "%6.2f %% of %5d  src/ in all\n", 100 * hit / all, all
     }'

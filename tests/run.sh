@@ -11,7 +11,7 @@ export LC_ALL
 export CK_DEFAULT_TIMEOUT=${CK_DEFAULT_TIMEOUT:-600} # Check's own 4 s are too few under sanitizers
 here=$(cd "$(dirname "$0")" && pwd)
 
-# Reads TAP; prints "passed failed skipped finished" and complains on stderr about a plan that was not kept.
+# Reads TAP; prints "passed failed skipped finished"; a plan that was not kept is not finished.
 count='
 /^ok /     { seen++; if (/# SKIP/) skipped++; else passed++ }
 /^not ok / { seen++; failed++ }
@@ -23,7 +23,7 @@ END {
 }'
 
 run_one() { # FOLDER TEST
-    local dir=$1 test=$2 name status=0 passed failed skipped finished why=
+    local dir=$1 test=$2 name status=0 passed failed skipped finished why= start=$SECONDS
     name=$(basename "$test" .sh)
     : >"$dir/$name.tap"
     case $test in
@@ -50,7 +50,7 @@ run_one() { # FOLDER TEST
         printf '%-28s %d passed' "$name" "$passed"
         [ "$failed" = 0 ] || printf ', %d failed' "$failed"
         [ "$skipped" = 0 ] || printf ', %d skipped' "$skipped"
-        printf '\n'
+        printf ' (%d s)\n' $((SECONDS - start))
         [ "$skipped" = 0 ] || sed -n 's/^ok [0-9]* - \(.*\) # SKIP \(.*\)/    skipped: \1 (\2)/p
             s/^1\.\.0 # SKIP \(.*\)/    skipped: all (\1)/p' "$dir/$name.tap"
         if [ "$failed" != 0 ]; then
