@@ -183,6 +183,22 @@ START_TEST(a_matrix_that_is_not_finite_is_an_error)
 }
 END_TEST
 
+START_TEST(work_memory_is_reserved_or_its_lack_told)
+{
+    gcg_err err;
+    ck_assert_int_eq(gcg_blas_reserve(1, &err), GCG_OK);
+    ck_assert_int_eq(gcg_blas_reserve(3, &err), GCG_OK);
+    ck_assert_int_eq(gcg_mem_blocks(), 0);
+    gcg_mem_fail_at(1);
+    ck_assert_int_eq(gcg_blas_reserve(2, &err), GCG_ERR_NOMEM);
+    ck_assert_ptr_nonnull(strstr(err.text, "work memory of BLAS"));
+    gcg_mem_fail_at(0);
+    double a[4] = {1, 2, 3, 4}, c[4]; /* and is usable after it */
+    gcg_blas_dgemm(0, 0, 2, 2, 2, 1, a, 2, a, 2, 0, c, 2);
+    ck_assert(c[0] == 7 && c[3] == 22);
+}
+END_TEST
+
 START_TEST(the_version_names_the_library)
 {
     ck_assert_uint_gt(strlen(gcg_blas_version()), 3);
@@ -202,6 +218,7 @@ int main(void)
     tcase_add_test(tests, cholesky_says_whether_a_matrix_is_positive_definite);
     tcase_add_test(tests, tridiagonal_eigenvalues_have_their_closed_form);
     tcase_add_test(tests, a_matrix_that_is_not_finite_is_an_error);
+    tcase_add_test(tests, work_memory_is_reserved_or_its_lack_told);
     tcase_add_test(tests, the_version_names_the_library);
     suite_add_tcase(suite, tests);
     return naive_run(suite);
