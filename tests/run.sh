@@ -23,7 +23,7 @@ END {
 }'
 
 run_one() { # FOLDER TEST
-    local dir=$1 test=$2 name status=0 passed failed skipped finished why= start=$SECONDS start=$SECONDS
+    local dir=$1 test=$2 name status=0 passed failed skipped finished why='' start=$SECONDS
     name=$(basename "$test" .sh)
     : >"$dir/$name.tap"
     case $test in
