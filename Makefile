@@ -156,11 +156,11 @@ coverage:
 	@$(MAKE) --no-print-directory COVERAGE=1 check; status=$$?; tests/coverage.sh build/coverage; exit $$status
 
 # Unit tests and a small run of the program under valgrind. It knows no AVX-512, and neither does the program then.
-VALGRIND = valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite
+VALGRIND = valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite --show-leak-kinds=definite
 valgrind:
 	@$(MAKE) --no-print-directory BUILD=build/valgrind CFLAGS='-O1 -g' run-valgrind
 run-valgrind: $(PROGRAM) $(CHECK_BIN)
-	@CK_FORK=no CK_DEFAULT_TIMEOUT=0 TEST_TIMEOUT=3000 TEST_WRAPPER='$(VALGRIND)' BUILD=$(abspath $(BUILD)) tests/run.sh $(CHECK_BIN)
+	@CK_DEFAULT_TIMEOUT=3000 TEST_TIMEOUT=3000 TEST_WRAPPER='$(VALGRIND)' BUILD=$(abspath $(BUILD)) tests/run.sh $(CHECK_BIN)
 	@VALGRIND='$(VALGRIND)' GCG=$(abspath $(PROGRAM)) bash tests/valgrind-program.sh
 
 # ---- style ----
