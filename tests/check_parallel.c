@@ -210,11 +210,12 @@ int main(void)
 {
     Suite *suite = suite_create("parallel");
     TCase *tests = tcase_create("threads");
+    tcase_add_test(
+        tests, the_number_of_threads_is_at_least_one); /* first: the default is seen before it is changed */
     tcase_add_test(tests, every_block_runs_once);
     tcase_add_test(tests, a_call_returns_when_all_its_blocks_are_done);
     tcase_add_test(tests, two_threads_work_at_once);
     tcase_add_test(tests, sessions_and_blocks_may_be_nested);
-    tcase_add_test(tests, the_number_of_threads_is_at_least_one);
     tcase_add_test(tests, processors_follow_the_affinity_mask);
     tcase_add_test(tests, sums_are_taken_in_order);
     tcase_add_test(tests, the_clock_goes_forward);
