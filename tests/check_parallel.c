@@ -59,7 +59,7 @@ static void uneven_block(int64_t block, void *ctx)
 static void many_jobs(void *ctx)
 {
     job *j = ctx;
-    for (int64_t round = 0; round < 600; round++) {
+    for (int64_t round = 0; round < 250; round++) {
         j->blocks = round % 13;
         memset(j->count, 0, 16 * sizeof *j->count);
         gcg_par_blocks(j->blocks, uneven_block, j);
