@@ -1222,7 +1222,7 @@ int main(void)
     gcg_blas_init();
     Suite *suite = suite_create("completion");
     TCase *tests = tcase_create("completion");
-    tcase_set_timeout(tests, 300);
+    tcase_set_timeout(tests, 600);
     tcase_add_loop_test(tests, optima_equal_those_of_the_naive_solver, 0, 4);
     tcase_add_test(tests, every_mode_reaches_the_optimum);
     tcase_add_test(tests, float_storage_gives_float_factors_and_true_bounds);

@@ -355,7 +355,7 @@ int main(void)
 {
     Suite *s = suite_create("input");
     TCase *t = tcase_create("input");
-    tcase_set_timeout(t, 60);
+    tcase_set_timeout(t, 600);
     tcase_add_test(t, lines_end_in_lf_or_crlf_or_at_the_end);
     tcase_add_test(t, a_byte_order_mark_is_skipped_at_the_start_only);
     tcase_add_test(t, stray_carriage_returns_nul_bytes_and_quotes_are_marked);

@@ -542,7 +542,7 @@ int main(void)
 {
     Suite *suite = suite_create("model_io");
     TCase *t = tcase_create("model_io");
-    tcase_set_timeout(t, 60);
+    tcase_set_timeout(t, 600);
     tcase_add_test(t, a_model_comes_back_as_it_was_written);
     tcase_add_test(t, the_longest_id_and_an_id_across_a_buffer_edge_come_back);
     tcase_add_test(t, the_bytes_do_not_depend_on_the_time_zone_or_the_time);

@@ -593,7 +593,7 @@ int main(void)
     Suite *s = suite_create("ratings");
     TCase *t = tcase_create("ratings");
     tcase_add_checked_fixture(t, setup, teardown);
-    tcase_set_timeout(t, 120);
+    tcase_set_timeout(t, 600);
     tcase_add_loop_test(t, every_format_and_order_of_lines_gives_the_same_store, 0, 4);
     tcase_add_test(t, a_matrixmarket_file_keeps_its_empty_rows_and_columns);
     tcase_add_test(t, several_files_are_read_as_one);

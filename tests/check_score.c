@@ -267,7 +267,7 @@ int main(void)
 {
     Suite *suite = suite_create("score");
     TCase *t = tcase_create("score");
-    tcase_set_timeout(t, 120);
+    tcase_set_timeout(t, 600);
     tcase_add_test(t, an_exact_sum_rounds_once_and_to_nearest);
     tcase_add_test(t, an_exact_sum_agrees_with_integer_arithmetic);
     tcase_add_test(t, an_exact_sum_does_not_depend_on_order_or_grouping);
