@@ -6,7 +6,9 @@
 #endif
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/blas.h"
@@ -26,6 +28,19 @@ static const struct {
     {"synth", "write a synthetic rating file", cmd_synth},
 };
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
+
+/* OpenBLAS starts a thread for every further processor while it is loaded, each with 128 MiB of address
+ * space; one that cannot have them tries for ever, and is waited for at the end. Where address space is
+ * limited (ulimit -v) the program starts anew without those threads, which it does not use anyway. */
+static void start_no_blas_threads(char **argv)
+{
+    static const char name[] = "OPENBLAS_NUM_THREADS";
+    const char *threads = getenv(name);
+    struct rlimit space;
+    if (getrlimit(RLIMIT_AS, &space) != 0 || space.rlim_cur == RLIM_INFINITY) return;
+    if (threads && strcmp(threads, "1") == 0) return;
+    if (setenv(name, "1", 1) == 0) execv("/proc/self/exe", argv); /* where this fails, go on as it is */
+}
 
 /* A standard stream that was closed must not become the next file that is opened: reading it or writing to it
  * fails instead. */
@@ -86,6 +101,7 @@ static int no_command(const char *word)
 
 int main(int argc, char **argv)
 {
+    start_no_blas_threads(argv);
     keep_standard_streams();
     return_freed_blocks();
     signal(SIGPIPE, SIG_IGN); /* a closed pipe is a write error, which each subcommand handles */
