@@ -5,8 +5,8 @@
 #   make SANITIZE=address,undefined     its own folder: build/address,undefined/gcg-mc (also: thread)
 #   make CC=clang CFLAGS='-O2 -march=native' OPENMP_FLAGS=
 #
-# Targets: all check demo bench install uninstall dist distcheck deps clean; for developers also check-layers lint
-# coverage valgrind fuzz.
+# Targets: all check demo bench (and bench-kernels, bench-solver, bench-reading) install uninstall
+# dist distcheck deps clean; for developers also check-layers lint coverage valgrind fuzz.
 #
 # Every flag is recorded in build/.flags; a change of one rebuilds what depends on it.
 all:
@@ -130,12 +130,38 @@ $(BUILD)/tests/fuzz/replay_%: $(BUILD)/tests/fuzz/fuzz_%.o $(BUILD)/tests/fuzz/r
 $(BUILD)/tests/fuzz/libfuzzer_%: $(BUILD)/tests/fuzz/fuzz_%.o $(ARCHIVE)
 	$(CC) $(ALL_CFLAGS) -fsanitize=fuzzer $(LDFLAGS) -o $@ $^ $(ALL_LIBS)
 
--include $(LIB_OBJ:.o=.d) $(CMD_OBJ:.o=.d) $(CHECK_BIN:=.d) $(wildcard $(BUILD)/tests/fuzz/*.d)
+# ---- benchmarks ----
+# Like the tests they are linked against the library; loops.c is compiled like the kernels.
+BENCH := $(patsubst tests/bench/%.c,$(BUILD)/tests/bench/%,tests/bench/calibrate.c $(wildcard tests/bench/bench_*.c))
+BENCH_LOOPS := $(foreach real,float double,$(foreach isa,$(ISAS),$(BUILD)/tests/bench/loops.$(real).$(isa).o))
+
+define loops_rule
+$(BUILD)/tests/bench/loops.$(1).$(2).o: tests/bench/loops.c $(BUILD)/.flags
+	@mkdir -p $$(@D)
+	$$(COMPILE) $$(KERNEL_CFLAGS) -fopenmp-simd $$(ISA_FLAGS_$(2)) -DGCG_REAL_$(if $(filter float,$(1)),FLOAT,DOUBLE) -DGCG_ISA=$(2) -c -o $$@ $$<
+endef
+$(foreach real,float double,$(foreach isa,$(ISAS),$(eval $(call loops_rule,$(real),$(isa)))))
+
+$(BENCH): $(BUILD)/tests/bench/%: $(BUILD)/tests/bench/%.o $(BUILD)/tests/bench/common.o $(BENCH_LOOPS) $(ARCHIVE)
+	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(ALL_LIBS)
+
+# make bench (all of them, minutes), bench-kernels, bench-solver, bench-reading: tables on
+# standard output and in BENCH_OUT.
+# RUNS (5): repetitions; THREADS (2): the most; SHAPE: synthetic ratings of that shape instead of ../shared/data.
+BENCH_OUT ?= bench-out
+BENCH_NAMES := kernels solver reading
+run_bench = GCG=$(abspath $(PROGRAM)) BUILD=$(abspath $(BUILD)) BENCH_OUT=$(abspath $(BENCH_OUT)) tests/bench/bench_$(1).sh
+bench: $(PROGRAM) $(BENCH)
+	@for name in $(BENCH_NAMES); do $(call run_bench,$$name) || exit; echo; done
+$(BENCH_NAMES:%=bench-%): bench-%: $(PROGRAM) $(BENCH)
+	@$(call run_bench,$*)
+
+-include $(LIB_OBJ:.o=.d) $(CMD_OBJ:.o=.d) $(CHECK_BIN:=.d) $(wildcard $(BUILD)/tests/fuzz/*.d $(BUILD)/tests/bench/*.d)
 
 # ---- tests ----
 # TESTS= names some: make check TESTS='build/tests/check_rng tests/t0100-fit.sh'
 TESTS ?= $(CHECK_BIN) $(SCRIPT_TESTS)
-check: $(PROGRAM) $(CHECK_BIN) $(REPLAY_BIN)
+check: $(PROGRAM) $(CHECK_BIN) $(REPLAY_BIN) $(BENCH)
 	@GCG=$(abspath $(PROGRAM)) BUILD=$(abspath $(BUILD)) tests/run.sh $(TESTS)
 
 # make fuzz FUZZ='csv mtx' FUZZ_SECONDS=600: new inputs are left in build/fuzzer-no-link,address/found/
@@ -175,7 +201,7 @@ lint-man:
 	mandoc -Tlint -W warning man/*
 lint-cppcheck:
 	cppcheck -q --std=c11 --enable=warning,performance --inline-suppr --error-exitcode=1 -I. -Isrc \
-	  --suppress=missingIncludeSystem --suppress=uninitvar -DGCG_REAL_FLOAT -DGCG_ISA=base src cmd
+	  --suppress=missingIncludeSystem --suppress=uninitvar -DGCG_REAL_FLOAT -DGCG_ISA=base src cmd tests/bench
 lint-tidy:
 	clang-tidy --quiet $(filter-out src/maths/kernels_pass.c,$(wildcard src/*/*.c cmd/*.c)) -- -std=c11 -I. -Isrc \
 	  -DGCG_VERSION='""' -DGCG_BUILD_CC='""' -DGCG_BUILD_FLAGS='""' -DGCG_ARPACK_VERSION='""'
@@ -204,7 +230,7 @@ DIST := gcg-mc-$(VERSION)
 configure: configure.ac
 	autoconf
 # The files that git tracks (in an unpacked tarball: all but what a build makes) and configure.
-GENERATED := build autom4te.cache demo gcg-mc config.log config.status config.mak.autogen '*.tar.gz'
+GENERATED := build autom4te.cache demo bench-out gcg-mc config.log config.status config.mak.autogen '*.tar.gz'
 dist: configure
 	@mkdir -p build
 	@{ git ls-files -z 2>/dev/null | grep -qz . && git ls-files -z || \
@@ -218,13 +244,11 @@ distcheck: dist
 
 demo: $(PROGRAM)
 	@GCG_MC=$(abspath $(PROGRAM)) data-scripts/demo.sh
-bench: $(PROGRAM)
-	@GCG=$(abspath $(PROGRAM)) tests/bench/bench.sh
 
 clean:
 	rm -rf build gcg-mc demo
 
 FORCE:
 .PHONY: all check fuzz run-fuzzers check-layers coverage valgrind run-valgrind lint lint-format lint-shell lint-man \
-  lint-cppcheck lint-tidy deps deps-lint install uninstall dist distcheck demo bench clean FORCE
+  lint-cppcheck lint-tidy deps deps-lint install uninstall dist distcheck demo bench $(BENCH_NAMES:%=bench-%) clean FORCE
 .SECONDARY:

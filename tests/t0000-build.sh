@@ -6,7 +6,7 @@
 unset BUILD PROGRAM TESTS SANITIZE COVERAGE DEVELOPER CFLAGS CPPFLAGS LDFLAGS LIBS OPENMP_FLAGS DESTDIR
 
 mkdir "$T/copy" && cd "$T/copy" || exit 1
-(cd "$ROOT" && tar -c --exclude=./build --exclude=./.git --exclude=./demo --exclude=./config.mak.autogen \
+(cd "$ROOT" && tar -c --exclude=./build --exclude=./.git --exclude=./demo --exclude=./bench-out --exclude=./config.mak.autogen \
     --exclude=./gcg-mc --exclude='./*.tar.gz' .) | tar -x || exit 1
 
 # rebuilds OBJECT [MAKE ARGUMENT...]: 0 when make compiled it anew.

@@ -39,18 +39,3 @@ if [ -n "$SHARED" ]; then
 else
     echo "# no ../shared/data: MovieLens is not timed"
 fi
-
-# Reading alone: plain text and gzip, megabytes of text a second.
-"$GCG" synth --quiet --shape ml-10m --format tsv -o big.tsv
-gzip -k1 big.tsv
-size=$(stat -c %s big.tsv)
-printf '\nreading\tMB_per_s\n'
-for file in big.tsv big.tsv.gz; do
-    : >seconds
-    for _ in $(seq "$RUNS"); do
-        start=$(date +%s.%N)
-        "$GCG" check --quiet "$file" >/dev/null
-        date +%s.%N | awk -v start="$start" '{ print $1 - start }' >>seconds
-    done
-    median <seconds | awk -v file="$file" -v size="$size" '{ printf "%s\t%.0f\n", file, size / $1 / 1e6 }'
-done
