@@ -17,6 +17,11 @@ kernels() {
         test "$(grep -c '^gradient	16	' "$T/out/kernels.tsv")" = 4
 }
 ok "bench-kernels writes both its tables" kernels
+solver() {
+    GAPS=1e-2 ONLY='\|10\|' CALIBRATION_PASSES=1 tests/bench/bench_solver.sh && columns 20 <"$T/out/solver.tsv" &&
+        test "$(grep -c '^synth ml-100k	10	none	1e-2	[12]	.*	converged$' "$T/out/solver.tsv")" = 2
+}
+ok "bench-solver has a row for each number of threads" solver
 reading() { tests/bench/bench_reading.sh && test "$(grep -c '^ratings.tsv' "$T/out/reading.tsv")" = 2; }
 ok "bench-reading times plain text and gzip" reading
 done_testing
