@@ -5,8 +5,8 @@
 #   make SANITIZE=address,undefined     its own folder: build/address,undefined/gcg-mc (also: thread)
 #   make CC=clang CFLAGS='-O2 -march=native' OPENMP_FLAGS=
 #
-# Targets: all check demo bench (and bench-kernels, bench-solver, bench-reading) install uninstall
-# dist distcheck deps clean; for developers also check-layers lint coverage valgrind fuzz.
+# Targets: all check demo bench (and bench-NAME) install uninstall dist distcheck deps clean; for developers also
+# check-layers lint coverage valgrind fuzz.
 #
 # Every flag is recorded in build/.flags; a change of one rebuilds what depends on it.
 all:
@@ -145,11 +145,11 @@ $(foreach real,float double,$(foreach isa,$(ISAS),$(eval $(call loops_rule,$(rea
 $(BENCH): $(BUILD)/tests/bench/%: $(BUILD)/tests/bench/%.o $(BUILD)/tests/bench/common.o $(BENCH_LOOPS) $(ARCHIVE)
 	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(ALL_LIBS)
 
-# make bench (all of them, minutes), bench-kernels, bench-solver, bench-reading: tables on
-# standard output and in BENCH_OUT.
+# make bench (all of them, many minutes), bench-kernels, bench-polar, bench-solver, bench-compare, bench-curves,
+# bench-reading: tables on standard output and in BENCH_OUT.
 # RUNS (5): repetitions; THREADS (2): the most; SHAPE: synthetic ratings of that shape instead of ../shared/data.
 BENCH_OUT ?= bench-out
-BENCH_NAMES := kernels solver reading
+BENCH_NAMES := kernels polar solver compare curves reading
 run_bench = GCG=$(abspath $(PROGRAM)) BUILD=$(abspath $(BUILD)) BENCH_OUT=$(abspath $(BENCH_OUT)) tests/bench/bench_$(1).sh
 bench: $(PROGRAM) $(BENCH)
 	@for name in $(BENCH_NAMES); do $(call run_bench,$$name) || exit; echo; done

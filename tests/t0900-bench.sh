@@ -22,6 +22,30 @@ solver() {
         test "$(grep -c '^synth ml-100k	10	none	1e-2	[12]	.*	converged$' "$T/out/solver.tsv")" = 2
 }
 ok "bench-solver has a row for each number of threads" solver
+polar() {
+    POINTS=10:2 tests/bench/bench_polar.sh && columns 7 <"$T/out/polar.tsv" &&
+        awk -F '\t' '$1 == "top" && $2 == "1e-08" { top = $6 } $1 == "bound" && $6 < 0 { low = 1 } $1 == "block" { blocks++ }
+            END { exit !(top < 1e-8 && top > -1e-8 && !low && blocks > 3) }' "$T/out/polar.tsv"
+}
+ok "bench-polar: ARPACK finds what it finds at a tight tolerance, bounds are above" polar
+compare() {
+    LAMBDAS=10 COMPARE_SECONDS=2 tests/bench/bench_compare.sh && columns 9 <"$T/out/compare.tsv" &&
+        grep -Eq '^synth ml-100k	10	gcg	2	[0-9]+(	[0-9.]+){3}	' "$T/out/compare.tsv"
+}
+ok "bench-compare tells gcg's seconds to three errors" compare
+curves() {
+    CURVES=ml-100k:10:none COMPARE_SECONDS=2 tests/bench/bench_curves.sh && columns 5 <"$T/out/curve-ml-100k-10-none-gcg.tsv" &&
+        test "$(grep -vc '^#' "$T/out/curve-ml-100k-10-none-gcg.tsv")" -gt 3
+}
+ok "bench-curves writes a curve" curves
+if command -v gnuplot >/dev/null; then
+    ok "and a plot" test -s "$T/out/curve-ml-100k-10-none.png"
+else
+    skip "and a plot" "gnuplot is not installed"
+fi
+table() { tests/bench/table.sh "$T/out/solver.tsv" >"$T/table" && grep -Eq '^\| synth ml-100k, lambda 10 \| 1e-2 \| [0-9.]+ s' "$T/table"; }
+ok "table.sh makes a table for the README of it" table
+not_ok_if "table.sh wants the table of bench-solver" tests/bench/table.sh "$T/out/reading.tsv"
 reading() { tests/bench/bench_reading.sh && test "$(grep -c '^ratings.tsv' "$T/out/reading.tsv")" = 2; }
 ok "bench-reading times plain text and gzip" reading
 done_testing

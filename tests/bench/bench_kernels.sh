@@ -5,7 +5,7 @@
 ml_1m
 {
     machine
-    echo "# calibration loop: $("$BIN/calibrate") s; ratings: $FILE_NAME"
+    echo "# calibration loop: $("$BIN/calibrate") s; ratings: $FILE_NAME; medians of $RUNS"
     # shellcheck disable=SC2086 # a list
     bound "$BIN/bench_kernels" "$FILE" "$RUNS" "$THREADS" ${K:-16 32 64 128 160 256}
 } | keep kernels.tsv

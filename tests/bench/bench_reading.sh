@@ -16,7 +16,7 @@ for _ in $(seq "$RUNS"); do
 done
 {
     machine
-    echo "# synth $shape"
+    echo "# synth $shape; medians of $RUNS"
     printf 'file\tMB\tseconds\tMB_per_s\n'
     for file in ratings.tsv ratings.tsv.gz; do
         median <"$file.seconds" | awk -v file="$file" -v size="$size" '{ printf "%s\t%.0f\t%.3f\t%.0f\n", file, size / 1e6, $1, size / $1 / 1e6 }'

@@ -7,7 +7,7 @@
 #   speedup      solve_s at one thread / solve_s
 #   true_error   (F - F*) / F*, F* from the oracles
 # GAPS ("1e-3 1e-5"), ONLY (a pattern of rows "NAME|DATA|LAMBDA|CENTER|...") and MAX_TIME (300 s a fit) make it shorter.
-# shellcheck disable=SC1091 # they stand beside
+# shellcheck disable=SC1091,SC2154 # they stand beside, and set variables
 . "$(dirname "$0")/lib.sh"
 . "$HERE/problems.sh"
 head=$(machine)
@@ -42,7 +42,7 @@ done
 # Medians over the runs; everything but seconds is the same in each of them.
 {
     echo "$head"
-    echo "# targets: at $THREADS threads, in multiples of the calibration loop"
+    echo "# targets: at $THREADS threads, in multiples of the calibration loop; medians of $RUNS"
     awk -F '\t' -v most="$THREADS" '
     function median(list,   a, n, i, j, t) {
         n = split(list, a, " ")

@@ -26,7 +26,7 @@ machine() {
     echo "# machine: $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(uname -m), $(nproc) processors"
     "$GCG" --version | awk -F '\t' '$1 == "compiler" || $1 == "flags" || $1 == "instruction set" || $1 == "BLAS" { print "# " $1 ": " $2 }'
     echo "# commit: $commit"
-    echo "# load before: $(cut -d ' ' -f 1-3 /proc/loadavg); medians of $RUNS"
+    echo "# load before: $(cut -d ' ' -f 1-3 /proc/loadavg)"
 }
 
 # Threads of the bench_* programs stay on processors of their own: a scheduler that puts two on one for some

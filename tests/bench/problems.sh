@@ -51,3 +51,24 @@ fit() { # OPTION...
 # The value of a line "# KEY" of the log, and of a column of its last row.
 log_key() { awk -F '\t' -v key="# $1" '$1 == key { print $2; exit }' "$T/log"; }
 log_last() { awk -F '\t' -v name="$1" '/^#/ { next } !n { for (i = 1; i <= NF; i++) if ($i == name) n = i; next } { v = $n } END { print v }' "$T/log"; }
+
+# gcg to a gap of 1e-5 sets rank, of the optimum, and best, its objective where the oracles do not have it.
+know() { # LAMBDA CENTER
+    fit --lambda "$1" --center "$2" --gap 1e-5 --threads "$THREADS" "$TRAIN"
+    rank=$(log_last rank)
+    best=$(optimum "$ORACLE" "$1" "$2")
+    : "${best:=$(log_last objective)}"
+}
+
+# Sets solvers, those of SOLVERS that this program has, and skipped, lines about the others.
+which_solvers() {
+    local solver
+    solvers=() skipped=''
+    for solver in ${SOLVERS:-gcg als-cg soft-impute}; do
+        if "$GCG" fit --help | grep -qw -- "$solver"; then
+            solvers+=("$solver")
+        else
+            skipped+="# fit --solver $solver: this program has no such solver, skipped"$'\n'
+        fi
+    done
+}
