@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "base/clock.h"
+#include "base/mem.h"
 #include "base/rng.h"
 #include "tests/bench/common.h"
 #include "tests/bench/loops.h"
@@ -39,5 +40,9 @@ int main(int argc, char **argv)
     for (int pass = 0; pass < passes; pass++) sum += loops->pairs(RATINGS, i, j, LENGTH, u, v);
     double seconds = (gcg_clock_now() - start) * PASSES / passes;
     printf("%.4f\n", seconds);
+    gcg_mem_free(u);
+    gcg_mem_free(v);
+    gcg_mem_free(i);
+    gcg_mem_free(j);
     return sum == 0; /* never: the sums are used */
 }
