@@ -39,6 +39,7 @@ for lambda in $lambdas; do
 done
 {
     echo "$head"
+    cat "$T/notes"
     echo "# medians of $RUNS"
     printf '%s' "$skipped"
     printf 'problem\tlambda\tsolver\tthreads\trank\tto_1e-2_s\tto_1e-3_s\tto_1e-4_s\tlast_error\n'

@@ -27,6 +27,7 @@ curve() { # ID LAMBDA CENTER SOLVER
     columns time_s gap objective >"$T/times"
     {
         echo "$head"
+        cat "$T/notes"
         echo "# $NAME, lambda $2, center $3, solver $4, $THREADS threads; true_error = (F - F*) / F*, F* = $best"
         printf 'iter\ttime_s\tgap\ttrue_error\ttest_rmse\n'
         awk -F '\t' -v best="$best" 'NR == FNR { rmse[$1] = $2; next }

@@ -42,6 +42,7 @@ done
 # Medians over the runs; everything but seconds is the same in each of them.
 {
     echo "$head"
+    cat "$T/notes"
     echo "# targets: at $THREADS threads, in multiples of the calibration loop; medians of $RUNS"
     awk -F '\t' -v most="$THREADS" '
     function median(list,   a, n, i, j, t) {
@@ -58,6 +59,7 @@ done
     }
     END {
         print "problem\tlambda\tcenter\tgap\tthreads\tsolve_s\tall_s\tcalibration_s\tmultiple\ttarget\twithin\tspeedup\titerations\trank\tpasses\tgap_reached\tcertificate\ttrue_error\ttest_rmse\tstatus"
+        judged = good = 0
         for (c = 1; c <= count; c++) {
             $0 = line[keys[c]]
             split($1, id, "|")
@@ -66,9 +68,12 @@ done
             if ($3 == most && $12 != "" && (id[4] == "1e-3" || id[4] == "1e-5")) {
                 target = id[4] == "1e-3" ? $16 : $17
                 within = $15 == "converged" && s / k <= target ? "yes" : "no"
+                judged++
+                good += within == "yes"
             }
             printf "%s\t%s\t%s\t%s\t%d\t%.3f\t%.3f\t%.3f\t%.2f\t%s\t%s\t%.2f\t%d\t%d\t%.1f\t%.2e\t%s\t%s\t%.5f\t%s\n", $2, id[2], id[3], id[4], $3, s,
                 median(all[keys[c]]), k, s / k, target, within, one / s, $7, $8, $9, $10, $14, $12 == "" ? "nan" : sprintf("%.1e", ($11 - $12) / $12), $13, $15
         }
+        if (judged) print "# " good " of " judged " within their target"
     }' "$T/fits"
 } | keep solver.tsv

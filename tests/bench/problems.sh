@@ -10,8 +10,10 @@ ML-1M|ml-1m|20|none|3.0|7
 ML-1M|ml-1m|15|none|7|20
 ML-1M centred|ml-1m|22|both|4|10'
 
+: >"$T/notes"
+
 # Sets TRAIN, TEST, ORACLE and NAME for a data set (ml-100k, ml-1m) and the name that it has in the table. Where the data is
-# missing, or SHAPE is set, they are synthetic ratings of its shape, and ORACLE is empty.
+# missing, or SHAPE is set, they are synthetic ratings of its shape, and ORACLE is empty; $T/notes says so.
 data() {
     local sizes=()
     NAME=$2
@@ -20,7 +22,7 @@ data() {
     ml-1m) TRAIN=$SHARED/data/ml-1m/train.tsv.gz TEST=$SHARED/data/ml-1m/test.tsv.gz ORACLE=ml-1m-split ;;
     esac
     [ -n "${SHAPE-}" ] || [ ! -r "$TRAIN" ] || [ ! -r "$TEST" ] || return 0
-    [ -n "${SHAPE-}" ] || [ -e "$T/$1.csv" ] || echo "# $2: ../shared/data/$1 is missing: synthetic ratings of its shape instead" >&2
+    [ -n "${SHAPE-}" ] || [ -e "$T/$1.csv" ] || echo "# $2: ../shared/data/$1 is missing: synthetic ratings of its shape instead" >>"$T/notes"
     TRAIN=$T/$1.csv TEST=$T/$1.test.csv ORACLE='' NAME="synth $1"
     case $1 in
     ml-100k) sizes=(--ratings 80000 --test-ratings 20000) ;;
