@@ -61,14 +61,14 @@ ALL_LIBS = $(LIBS) -lm
 COMPILE = $(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP
 
 # ---- what is built ----
-# The kernels: one source, one object per storage type and instruction set; the program picks at run time.
-KERNEL_SOURCE := $(wildcard src/maths/kernels_pass.c)
+# The kernels: one object per source, storage type and instruction set; the program picks at run time.
+KERNEL_SOURCE := $(wildcard src/maths/kernels_pass.c src/maths/normal_rows_loop.c)
 ISAS := base $(if $(filter x86_64 amd64,$(MACHINE)),avx2 avx512)
 ISA_FLAGS_base :=
 ISA_FLAGS_avx2 := -march=x86-64-v3
 ISA_FLAGS_avx512 := -march=x86-64-v4 -mprefer-vector-width=512
 KERNEL_CFLAGS := -O3 -ffp-contract=fast
-KERNEL_OBJ := $(if $(KERNEL_SOURCE),$(foreach real,float double,$(foreach isa,$(ISAS),$(BUILD)/src/maths/kernels_pass.$(real).$(isa).o)))
+KERNEL_OBJ := $(foreach source,$(KERNEL_SOURCE),$(foreach real,float double,$(foreach isa,$(ISAS),$(BUILD)/$(source:.c=).$(real).$(isa).o)))
 
 LIB_SOURCE := $(filter-out $(KERNEL_SOURCE),$(wildcard src/*/*.c))
 CMD_SOURCE := $(wildcard cmd/*.c)
@@ -99,11 +99,11 @@ $(BUILD)/%.o: %.c $(BUILD)/.flags
 	$(COMPILE) -c -o $@ $<
 
 define kernel_rule
-$(BUILD)/src/maths/kernels_pass.$(1).$(2).o: src/maths/kernels_pass.c $(BUILD)/.flags
+$(BUILD)/$(1).$(2).$(3).o: $(1).c $(BUILD)/.flags
 	@mkdir -p $$(@D)
-	$$(COMPILE) $$(KERNEL_CFLAGS) $$(ISA_FLAGS_$(2)) -DGCG_REAL_$(if $(filter float,$(1)),FLOAT,DOUBLE) -DGCG_ISA=$(2) -c -o $$@ $$<
+	$$(COMPILE) $$(KERNEL_CFLAGS) $$(ISA_FLAGS_$(3)) -DGCG_REAL_$(if $(filter float,$(2)),FLOAT,DOUBLE) -DGCG_ISA=$(3) -c -o $$@ $$<
 endef
-$(foreach real,float double,$(foreach isa,$(ISAS),$(eval $(call kernel_rule,$(real),$(isa)))))
+$(foreach source,$(KERNEL_SOURCE),$(foreach real,float double,$(foreach isa,$(ISAS),$(eval $(call kernel_rule,$(source:.c=),$(real),$(isa))))))
 
 # What --version prints is known to one file only.
 $(BUILD)/cmd/version.o: private ALL_CPPFLAGS += -DGCG_VERSION='"$(VERSION)"' -DGCG_BUILD_CC='"$(COMPILER)"' \
@@ -203,7 +203,7 @@ lint-cppcheck:
 	cppcheck -q --std=c11 --enable=warning,performance --inline-suppr --error-exitcode=1 -I. -Isrc \
 	  --suppress=missingIncludeSystem --suppress=uninitvar -DGCG_REAL_FLOAT -DGCG_ISA=base src cmd tests/bench
 lint-tidy:
-	clang-tidy --quiet $(filter-out src/maths/kernels_pass.c,$(wildcard src/*/*.c cmd/*.c)) -- -std=c11 -I. -Isrc \
+	clang-tidy --quiet $(filter-out $(KERNEL_SOURCE),$(wildcard src/*/*.c cmd/*.c)) -- -std=c11 -I. -Isrc \
 	  -DGCG_VERSION='""' -DGCG_BUILD_CC='""' -DGCG_BUILD_FLAGS='""' -DGCG_ARPACK_VERSION='""'
 
 # ---- packages ----

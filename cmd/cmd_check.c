@@ -174,7 +174,7 @@ static gcg_status print_ratings(const gcg_ratings *r, gcg_err *err)
     print_degrees("degree_user", users, x->rows);
     print_degrees("degree_item", items, x->cols);
     gcg_solver_settings settings = gcg_solver_settings_defaults();
-    print_count("memory_bytes", memory_of_fit(r, &settings, memory_rank(x, 0)));
+    print_count("memory_bytes", memory_of_fit(r, gcg_complete_memory(x, &settings, memory_rank(x, 0))));
     gcg_mem_free(users);
     gcg_mem_free(items);
     return GCG_OK;

@@ -14,8 +14,19 @@
 #include "cmd/report.h"
 #include "cmd/threads.h"
 #include "io/output.h"
+#include "solvers/als_cg.h"
 
 enum { EXIT_NOT_REACHED = 3, EXIT_SECOND_SIGNAL = 130 };
+
+/* In the order of fit_solver_names. */
+static const struct {
+    gcg_status (*solve)(const gcg_csr *x, const gcg_solver_settings *settings, gcg_solver_result *result,
+                        gcg_err *err);
+    int64_t (*memory)(const gcg_csr *x, const gcg_solver_settings *settings, int32_t rank);
+} solvers[] = {
+    [FIT_SOLVER_GCG] = {gcg_complete, gcg_complete_memory},
+    [FIT_SOLVER_ALS_CG] = {gcg_als_cg, gcg_als_cg_memory},
+};
 
 /* SIGINT and SIGTERM ask the solver to stop after its step; the second time the program ends at once. */
 static void on_signal(int number)
@@ -63,7 +74,8 @@ static int plan_memory(const fit *f)
     int32_t rank = memory_rank(x, f->s.rank);
     int64_t pairs =
                 (f->d.test.pairs.n + f->d.valid.pairs.n) * (int64_t)(2 * sizeof(int32_t) + sizeof(double)),
-            bytes = memory_of_fit(&f->d.ratings, &f->set, rank) + widening(f) + pairs;
+            bytes = memory_of_fit(&f->d.ratings, solvers[f->s.solver].memory(x, &f->set, rank)) +
+                    widening(f) + pairs;
     char whole[32], part[32];
     if (f->s.dry_run) printf("memory_bytes\t%" PRId64 "\n", bytes);
     if (f->s.verbose || f->s.dry_run || f->s.has_memory)
@@ -78,7 +90,7 @@ static int plan_memory(const fit *f)
     return report_error(&err, NULL);
 }
 
-/* The rank limit that the solver gets: none when it cannot bind. */
+/* The rank limit that the solver gets: none when it cannot bind; to comparators it is the rank. */
 static int32_t rank_limit(fit_settings *s, const gcg_csr *x)
 {
     int32_t least = x->rows < x->cols ? x->rows : x->cols;
@@ -89,7 +101,8 @@ static int32_t rank_limit(fit_settings *s, const gcg_csr *x)
                     s->rank, x->rows, x->cols, least);
         s->rank = least;
     }
-    return s->lambda > 0 || s->has_ratio ? 0 : least;
+    int is_limit = s->solver == FIT_SOLVER_GCG && (s->lambda > 0 || s->has_ratio);
+    return is_limit ? 0 : least;
 }
 
 static gcg_status prepare(fit *f)
@@ -150,7 +163,7 @@ static void solve(void *ctx)
     f->status = prepare(f);
     if (f->status) return;
     fit_log_head(&f->log, f->set.lambda, f->lambda_max, f->threads);
-    f->status = gcg_complete(&f->d.ratings.x, &f->set, &f->result, &f->err);
+    f->status = solvers[f->s.solver].solve(&f->d.ratings.x, &f->set, &f->result, &f->err);
     fit_log_phase("writing", &f->log);
 }
 

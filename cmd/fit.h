@@ -32,6 +32,8 @@ typedef struct {
 } fit_settings;
 
 enum { FIT_KEEP_LAST, FIT_KEEP_BEST };
+/* The comparators come after gcg. */
+enum { FIT_SOLVER_GCG, FIT_SOLVER_ALS_CG };
 extern const char *const fit_precision_names[], *const fit_center_names[], *const fit_keep_names[],
                                                                                *const fit_solver_names[];
 

@@ -12,11 +12,11 @@
 #include "io/output.h"
 #include "io/paths.h"
 
-/* In the order of gcg_precision and gcg_center_kind. */
+/* In the order of gcg_precision, gcg_center_kind and the enums of fit.h. */
 const char *const fit_precision_names[] = {"auto", "float", "double", NULL};
 const char *const fit_center_names[] = {"none", "global", "user", "item", "both", NULL};
 const char *const fit_keep_names[] = {"last", "best", NULL};
-const char *const fit_solver_names[] = {"gcg", NULL};
+const char *const fit_solver_names[] = {"gcg", "als-cg", NULL};
 
 #define FIELD(name) .offset = offsetof(fit_settings, name)
 #define SEEN(name) .seen_offset = offsetof(fit_settings, name)
@@ -143,7 +143,7 @@ static const opt_entry table[] = {
      FIELD(solver),
      .argument = "NAME",
      .choices = fit_solver_names,
-     .help = "gcg: generalized conditional gradient"},
+     .help = "gcg (default), or a comparator, which needs --rank: als-cg"},
     {.name = "atoms",
      .kind = OPT_COUNT,
      FIELD(atoms),
@@ -275,6 +275,18 @@ static int check_outputs(const fit_settings *s)
     return code;
 }
 
+/* A comparator works at a given rank, and has no atoms and no proof to choose. */
+static int check_solver(const fit_settings *s)
+{
+    const char *name = fit_solver_names[s->solver];
+    const char *foreign = s->plain ? "plain" : s->atoms > 0 ? "atoms" : s->certify ? "certify" : NULL;
+    if (s->solver == FIT_SOLVER_GCG) return 0;
+    if (foreign)
+        return report_usage("--%s belongs to --solver gcg: leave it out with --solver %s", foreign, name);
+    if (!s->has_rank) return report_usage("--solver %s does not find the rank: add --rank K", name);
+    return 0;
+}
+
 static int check_rest(const fit_settings *s)
 {
     if ((s->test != NULL) + (s->test_pairs != NULL) + s->has_holdout > 1)
@@ -299,6 +311,7 @@ int fit_parse(int argc, char **argv, fit_settings *s)
     if (!code && !s->output && !s->dry_run) code = report_usage("no -o MODEL: where should the model go?");
     if (!code) code = check_reading(s);
     if (!code) code = check_stdin(s);
+    if (!code) code = check_solver(s);
     if (!code) code = check_rest(s);
     if (!code) code = check_outputs(s);
     return code;

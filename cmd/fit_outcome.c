@@ -220,6 +220,9 @@ void fit_say_outcome(const fit_outcome *o)
                 ", train RMSE %.6g",
                 gcg_stop_name(o->result->stop), p->iter, p->iter == 1 ? "" : "s", p->time_s, p->objective,
                 p->gap, rule, p->rank, p->train_rmse);
+    if (o->s->solver != FIT_SOLVER_GCG && o->result->stop == GCG_STOP_CONVERGED && p->gap > o->s->gap)
+        report_note("--solver %s stops when a sweep gains little, whatever the gap, which is known only then",
+                    fit_solver_names[o->s->solver]);
     if (o->log->best.taken)
         report_note("the model is that of iteration %" PRId64 ", best by validation RMSE",
                     o->log->best.at.iter);

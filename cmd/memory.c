@@ -17,10 +17,9 @@ int64_t memory_of_ratings(const gcg_csr *x)
     return ((int64_t)x->rows + 1) * (int64_t)sizeof *x->row_ptr + x->nnz * ((int64_t)sizeof *x->col + value);
 }
 
-int64_t memory_of_fit(const gcg_ratings *r, const gcg_solver_settings *settings, int32_t rank)
+int64_t memory_of_fit(const gcg_ratings *r, int64_t solver)
 {
-    return memory_of_ratings(&r->x) + gcg_idmap_bytes(r->users) + gcg_idmap_bytes(r->items) +
-           gcg_complete_memory(&r->x, settings, rank);
+    return memory_of_ratings(&r->x) + gcg_idmap_bytes(r->users) + gcg_idmap_bytes(r->items) + solver;
 }
 
 const char *memory_text(char text[32], int64_t bytes)

@@ -4,7 +4,6 @@
 
 #include <stdint.h>
 #include "io/ratings.h"
-#include "solvers/solver.h"
 
 enum { MEMORY_RANK = 50 /* the rank that is assumed where no limit is given: a guess */ };
 
@@ -12,8 +11,8 @@ enum { MEMORY_RANK = 50 /* the rank that is assumed where no limit is given: a g
 int32_t memory_rank(const gcg_csr *x, int64_t limit);
 /* Bytes of the ratings alone. */
 int64_t memory_of_ratings(const gcg_csr *x);
-/* Bytes of a fit that reaches this rank: ratings, ids and the solver's arrays. */
-int64_t memory_of_fit(const gcg_ratings *r, const gcg_solver_settings *settings, int32_t rank);
+/* Bytes of a fit: ratings, ids, and what the solver says of its arrays. */
+int64_t memory_of_fit(const gcg_ratings *r, int64_t solver);
 /* bytes in words: "57.1 KiB". The units of --max-memory. */
 const char *memory_text(char text[32], int64_t bytes);
 

@@ -10,7 +10,6 @@
 #include "solvers/gcg.h"
 #include "steps/lbfgs.h"
 
-enum { SMALL_DATA = 50000 /* ratings below which double precision costs nothing that matters */ };
 static const double DOUBLE_GAP = 1e-5; /* gaps below it need double factors in the end */
 
 static void release(completion *m)
@@ -69,22 +68,6 @@ static void describe(void *self, gcg_progress *progress)
     progress->v = &m->v;
 }
 
-/* Ratings of a size whose squares and products float cannot hold with room to spare. */
-static int out_of_float(const gcg_csr *x)
-{
-    const double most = 1e12, least = 1e-12;
-    gcg_csr_stats stats = gcg_csr_value_stats(x);
-    double size = fmax(fabs(stats.min), fabs(stats.max));
-    return size > most || size < least;
-}
-
-static gcg_dtype first_type(const gcg_csr *x, const gcg_solver_settings *set)
-{
-    if (set->precision != GCG_PRECISION_AUTO)
-        return set->precision == GCG_PRECISION_FLOAT ? GCG_FLOAT : GCG_DOUBLE;
-    return x->nnz <= SMALL_DATA || out_of_float(x) ? GCG_DOUBLE : GCG_FLOAT;
-}
-
 static gcg_status init(completion *m, const gcg_csr *x, const gcg_solver_settings *set, double start,
                        gcg_err *err)
 {
@@ -93,7 +76,7 @@ static gcg_status init(completion *m, const gcg_csr *x, const gcg_solver_setting
     m->op = (gcg_linop){x->rows, x->cols, m, mc_times, mc_times_t, 0};
     gcg_status status = gcg_pass_new(x, &m->pass, err);
     m->x_x = gcg_csr_value_stats(x).sum_squares;
-    m->type = first_type(x, set);
+    m->type = gcg_solver_first_type(x, set);
     if (!status) status = rating_arrays(m, m->type, err);
     return status ? status : mc_lay_out(m, 0, m->type, err);
 }
@@ -179,7 +162,7 @@ gcg_status gcg_lambda_max(const gcg_csr *x, uint64_t seed, double *lambda_max, g
 
 int64_t gcg_complete_memory(const gcg_csr *x, const gcg_solver_settings *set, int32_t rank)
 {
-    int64_t least = x->rows < x->cols ? x->rows : x->cols, size = first_type(x, set),
+    int64_t least = x->rows < x->cols ? x->rows : x->cols, size = gcg_solver_first_type(x, set),
             atoms = set->atoms ? set->atoms : MC_BLOCK_ATOMS;
     if (set->gap < DOUBLE_GAP && set->precision == GCG_PRECISION_AUTO) size = GCG_DOUBLE;
     if (rank <= 0 || rank > least) rank = (int32_t)least;

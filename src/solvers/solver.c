@@ -32,6 +32,23 @@ gcg_solver_settings gcg_solver_settings_defaults(void)
     return (gcg_solver_settings){.gap = 1e-3, .max_iter = 500, .max_time = INFINITY, .seed = 1};
 }
 
+/* Ratings of a size whose squares and products float cannot hold with room to spare. */
+static int out_of_float(const gcg_csr *x)
+{
+    const double most = 1e12, least = 1e-12;
+    gcg_csr_stats stats = gcg_csr_value_stats(x);
+    double size = fmax(fabs(stats.min), fabs(stats.max));
+    return size > most || size < least;
+}
+
+gcg_dtype gcg_solver_first_type(const gcg_csr *x, const gcg_solver_settings *set)
+{
+    const int64_t small_data = 50000; /* ratings below which double precision costs nothing that matters */
+    if (set->precision != GCG_PRECISION_AUTO)
+        return set->precision == GCG_PRECISION_FLOAT ? GCG_FLOAT : GCG_DOUBLE;
+    return x->nnz <= small_data || out_of_float(x) ? GCG_DOUBLE : GCG_FLOAT;
+}
+
 void gcg_solver_result_release(gcg_solver_result *r)
 {
     gcg_factors_release(&r->u);

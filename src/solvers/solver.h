@@ -70,6 +70,10 @@ typedef struct {
 
 gcg_solver_settings gcg_solver_settings_defaults(void);
 
+/* Storage of the factors at the start. With precision AUTO: double for so few ratings that it costs nothing,
+ * and for ratings whose products float cannot hold, else float. */
+gcg_dtype gcg_solver_first_type(const gcg_csr *x, const gcg_solver_settings *settings);
+
 typedef struct {
     gcg_stop stop;
     gcg_progress last;       /* the final state; last.u and last.v point to u and v below */

@@ -1,0 +1,287 @@
+/* The loop of the comparators: see comparator.h. */
+#include "solvers/comparator.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/interrupt.h"
+#include "base/mem.h"
+#include "base/parallel.h"
+#include "maths/certificate.h"
+#include "maths/linop.h"
+#include "maths/tall.h"
+#include "steps/polar.h"
+#include "steps/rotate.h"
+
+typedef struct {
+    const gcg_method *method;
+    gcg_comparator c;
+    const gcg_solver_settings *set;
+    gcg_factors u, v; /* of the iterate, balanced */
+    double *s;        /* and its singular values */
+    gcg_progress now;
+    double loss, value; /* 1/2 ||R||^2, and f */
+    double zero;        /* F(0) */
+    double start, own;  /* wall clock at the start; seconds of the method's work */
+} run;
+
+static void tell(const run *r, const char *phase)
+{
+    if (r->set->phase) r->set->phase(phase, r->set->progress_user);
+}
+
+static int32_t rank_of(const gcg_csr *x, int32_t wanted)
+{
+    int32_t least = x->rows < x->cols ? x->rows : x->cols;
+    return wanted > 0 && wanted < least ? wanted : least;
+}
+
+/* Nothing goes on in double later: a small gap has double from the start. */
+static gcg_dtype type_of(const gcg_csr *x, const gcg_solver_settings *set)
+{
+    const double double_gap = 1e-5;
+    int small = set->precision == GCG_PRECISION_AUTO && set->gap < double_gap;
+    return small ? GCG_DOUBLE : gcg_solver_first_type(x, set);
+}
+
+static void release(run *r)
+{
+    gcg_pass_free(r->c.pass);
+    gcg_mem_free(r->c.r);
+    gcg_mem_free(r->s);
+    gcg_factors_release(&r->c.u);
+    gcg_factors_release(&r->c.v);
+    gcg_factors_release(&r->u);
+    gcg_factors_release(&r->v);
+}
+
+static gcg_status init(run *r, const gcg_csr *x, gcg_err *err)
+{
+    int32_t k = rank_of(x, r->set->rank);
+    gcg_dtype type = type_of(x, r->set);
+    r->c = (gcg_comparator){.x = x, .set = r->set, .type = type};
+    r->zero = 0.5 * gcg_csr_value_stats(x).sum_squares;
+    r->now.dual = NAN;
+    gcg_status status = gcg_pass_new(x, &r->c.pass, err);
+    if (!status) status = gcg_factors_init(&r->c.u, x->rows, k, type, err);
+    if (!status) status = gcg_factors_init(&r->c.v, x->cols, k, type, err);
+    if (status) return status;
+    r->c.r = gcg_mem_alloc_array(x->nnz, type);
+    r->s = gcg_mem_zalloc_array(k, sizeof *r->s);
+    return r->c.r && r->s ? GCG_OK : gcg_fail_memory(err, "residual");
+}
+
+/* Loss, trace norm and objective of the balanced factors. */
+static gcg_status take_figures(run *r, gcg_err *err)
+{
+    r->loss = 0.5 * gcg_pass_residual(r->c.pass, &r->u, &r->v, r->c.r);
+    r->now.nuc_norm = gcg_par_sum(r->s, r->u.k);
+    r->now.objective = r->loss + r->set->lambda * r->now.nuc_norm;
+    r->now.gap = isnan(r->now.dual) ? NAN : gcg_certificate_gap(r->now.objective, r->now.dual);
+    r->now.rank = r->u.k;
+    r->now.train_rmse = sqrt(2 * r->loss / (double)r->c.x->nnz);
+    r->now.matvecs = r->c.matvecs;
+    r->now.passes = r->c.passes;
+    r->now.u = &r->u;
+    r->now.v = &r->v;
+    if (isfinite(r->now.objective)) return GCG_OK;
+    return gcg_fail(err, GCG_ERR_INTERNAL, NULL, 0, 0, "the objective is not finite");
+}
+
+/* The balanced copy of the iterate and all that is logged of it; f. */
+static gcg_status measure(run *r, gcg_err *err)
+{
+    const double drop = r->c.type == GCG_FLOAT ? 1e-7 : 1e-14; /* relative: below it a column is rounding */
+    double u_u, v_v;
+    tell(r, "measure");
+    gcg_factors_release(&r->u);
+    gcg_factors_release(&r->v);
+    gcg_status status = gcg_tall_square_norm(&r->c.u, &u_u, err);
+    if (!status) status = gcg_tall_square_norm(&r->c.v, &v_v, err);
+    if (!status) status = gcg_factors_copy(&r->c.u, r->c.type, &r->u, err);
+    if (!status) status = gcg_factors_copy(&r->c.v, r->c.type, &r->v, err);
+    if (!status) status = gcg_rotate_balance(&r->u, &r->v, drop, r->s, err);
+    if (!status) status = take_figures(r, err);
+    if (!status) r->value = r->loss + 0.5 * r->set->lambda * (u_u + v_v);
+    return status;
+}
+
+/* A step of the method, timed. */
+static gcg_status work(run *r, gcg_status (*step)(void *, gcg_comparator *, gcg_err *), gcg_err *err)
+{
+    if (!step) return GCG_OK;
+    tell(r, "sweep");
+    double start = gcg_clock_now();
+    gcg_status status = step(r->method->self, &r->c, err);
+    r->own += gcg_clock_now() - start;
+    return status;
+}
+
+static gcg_status report(run *r, gcg_err *err)
+{
+    r->now.time_s = r->own;
+    return r->set->progress ? r->set->progress(&r->now, r->set->progress_user, err) : GCG_OK;
+}
+
+static int decide(const run *r, double before, gcg_stop *stop)
+{
+    const double nothing = 1e-20; /* of F(0): lambda = 0, and the ratings are met exactly */
+    double fall = before - r->value, little = r->set->gap / GCG_COMPARATOR_SHARE * r->value;
+    if (r->now.iter > 0 && (fabs(fall) <= little || r->value <= nothing * r->zero))
+        *stop = GCG_STOP_CONVERGED;
+    else if (gcg_interrupt_requested())
+        *stop = GCG_STOP_SIGNAL;
+    else if (gcg_clock_now() - r->start >= r->set->max_time)
+        *stop = GCG_STOP_MAX_TIME;
+    else if (r->now.iter >= r->set->max_iter)
+        *stop = GCG_STOP_MAX_ITER;
+    else if (fall < 0)
+        *stop = GCG_STOP_STALLED;
+    else
+        return 0;
+    return 1;
+}
+
+/* ---- the bound of the last iterate ---- */
+
+static void times(void *ctx, const double *x, double *y)
+{
+    gcg_comparator *c = ctx;
+    gcg_pass_matvec(c->pass, c->type, c->r, x, y);
+}
+
+static void times_t(void *ctx, const double *y, double *x)
+{
+    gcg_comparator *c = ctx;
+    gcg_pass_matvec_t(c->pass, c->type, c->r, y, x);
+}
+
+/* An upper bound of sigma_1(R), R != 0, and its rule. */
+static gcg_status bound_sigma(run *r, double *sigma, gcg_err *err)
+{
+    const double estimate = 1e-8, guard = 1e-8, most = 0.1; /* Cholesky: SOLVER.md sec. 4, rule 3 */
+    const double eps = 1e-3, p = 1e-6;                      /* Lanczos: rule 4 */
+    gcg_comparator *c = &r->c;
+    gcg_linop op = {c->x->rows, c->x->cols, c, times, times_t, 0};
+    double found = 0;
+    *sigma = INFINITY;
+    if (rank_of(c->x, 0) <= GCG_COMPARATOR_CHOLESKY) {
+        gcg_csr residual = *c->x;
+        residual.val_f = c->type == GCG_FLOAT ? c->r : NULL;
+        residual.val_d = c->type == GCG_DOUBLE ? c->r : NULL;
+        gcg_status status = gcg_polar_top(&op, estimate, r->set->seed, &found, NULL, NULL, err);
+        if (!status) status = gcg_certificate_cholesky(&residual, found, guard, most, sigma, err);
+        r->now.rule = GCG_CERT_CHOLESKY;
+        if (status || *sigma < INFINITY) return status;
+    }
+    r->now.rule = GCG_CERT_PROBABILITY;
+    r->now.probability = p;
+    return gcg_polar_bound(&op, eps, p, r->set->seed, sigma, NULL, err);
+}
+
+static gcg_status bound(run *r, gcg_stop stop, gcg_err *err)
+{
+    if (r->set->lambda == 0 || stop == GCG_STOP_SIGNAL || stop == GCG_STOP_MAX_TIME) return GCG_OK;
+    tell(r, "certify");
+    gcg_comparator *c = &r->c;
+    double r_r = gcg_pass_inner(c->pass, c->type, c->r, c->r), sigma;
+    r->now.dual = 0;
+    r->now.rule = GCG_CERT_CHOLESKY; /* R = 0: Y = 0 is the best dual point */
+    if (r_r > 0) {
+        gcg_status status = bound_sigma(r, &sigma, err);
+        if (status) return status;
+        r->now.dual =
+            gcg_certificate_dual(r->set->lambda, sigma, gcg_pass_inner_x(c->pass, c->type, c->r), r_r);
+    }
+    return GCG_OK;
+}
+
+/* ---- the loop ---- */
+
+/* W = 0 when nothing better was found: at lambda_max and above it is the optimum, and a limit that is never
+ * reached. */
+static gcg_status settle_zero(run *r, gcg_stop *stop, gcg_err *err)
+{
+    if (*stop != GCG_STOP_CONVERGED || r->set->lambda == 0 || r->now.objective < r->zero) return GCG_OK;
+    *stop = GCG_STOP_ZERO;
+    gcg_tall_cut(&r->u, 0);
+    gcg_tall_cut(&r->v, 0);
+    return take_figures(r, err);
+}
+
+static gcg_status iterate(run *r, gcg_stop *stop, gcg_err *err)
+{
+    double before = INFINITY;
+    gcg_status status = work(r, r->method->begin, err);
+    for (r->now.iter = 0; !status; r->now.iter++) {
+        status = measure(r, err);
+        if (status || decide(r, before, stop)) break;
+        status = report(r, err);
+        before = r->value;
+        if (!status) status = work(r, r->method->sweep, err);
+    }
+    if (!status) status = work(r, r->method->finish, err);
+    if (!status) status = measure(r, err);
+    if (!status) status = settle_zero(r, stop, err);
+    if (!status) status = bound(r, *stop, err);
+    if (!status) status = take_figures(r, err);
+    return status ? status : report(r, err);
+}
+
+static gcg_status copy_result(const run *r, gcg_solver_result *result, gcg_err *err)
+{
+    gcg_status status = gcg_factors_copy(&r->u, r->c.type, &result->u, err);
+    if (!status) status = gcg_factors_copy(&r->v, r->c.type, &result->v, err);
+    if (status) return status;
+    result->singular_values = gcg_mem_alloc_array(r->u.k, sizeof *result->singular_values);
+    if (!result->singular_values) return gcg_fail_memory(err, "result");
+    memcpy(result->singular_values, r->s, (size_t)r->u.k * sizeof *r->s);
+    result->last = r->now;
+    result->last.u = &result->u;
+    result->last.v = &result->v;
+    return GCG_OK;
+}
+
+/* One call of gcg_comparator_run, for the session. */
+typedef struct {
+    const gcg_method *method;
+    const gcg_csr *x;
+    const gcg_solver_settings *settings;
+    gcg_solver_result *result;
+    gcg_err *err;
+    gcg_status status;
+} job;
+
+static void run_job(void *ctx)
+{
+    job *j = ctx;
+    run r = {.method = j->method, .set = j->settings, .start = gcg_clock_now()};
+    *j->result = (gcg_solver_result){0};
+    j->status = init(&r, j->x, j->err);
+    if (!j->status) j->status = iterate(&r, &j->result->stop, j->err);
+    if (!j->status) j->status = copy_result(&r, j->result, j->err);
+    release(&r);
+    if (j->status) gcg_solver_result_release(j->result);
+}
+
+gcg_status gcg_comparator_run(const gcg_method *method, const gcg_csr *x, const gcg_solver_settings *settings,
+                              gcg_solver_result *result, gcg_err *err)
+{
+    job j = {method, x, settings, result, err, GCG_OK};
+    gcg_par_session(run_job, &j);
+    return j.status;
+}
+
+int64_t gcg_comparator_memory(const gcg_csr *x, const gcg_solver_settings *set, int32_t rank, gcg_dtype *type)
+{
+    enum { LANCZOS_STEPS = 320, SQUARES = 10 /* k x k matrices of a change of basis */ };
+    int64_t n = rank_of(x, 0), k = rank_of(x, rank), sides = (int64_t)x->rows + x->cols;
+    int64_t stride = (k + GCG_FACTORS_PAD - 1) / GCG_FACTORS_PAD * GCG_FACTORS_PAD;
+    *type = type_of(x, set);
+    int64_t proof = 8 * n * (n <= GCG_COMPARATOR_CHOLESKY ? n : LANCZOS_STEPS);
+    int64_t factors = 3 * sides * stride * *type; /* the iterate, its balanced copy, the result */
+    /* the change of basis has a sum and some rows for every 4096 rows */
+    int64_t basis = 8 * k * k * (SQUARES + sides / 4096) + 8 * 512 * 2 * k * (2 + sides / 4096);
+    return gcg_pass_bytes(x) + x->nnz * *type + factors + basis + proof;
+}

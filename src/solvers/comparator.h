@@ -1,0 +1,55 @@
+/* What the comparators share: the loop, the stop rule, the figures of the log, the bound at the end.
+ *
+ * A comparator is a method of others, kept beside Algorithm 3 so that one program, one machine and the same
+ * ratings show what each is worth: als_cg.h, soft_impute.h. They keep W = U V' of a rank that is given, and
+ * have no certificate of their own. */
+#ifndef GCG_SOLVERS_COMPARATOR_H
+#define GCG_SOLVERS_COMPARATOR_H
+
+#include "maths/kernels.h"
+#include "solvers/solver.h"
+
+/* The iterate, and what driver and method use in turn. */
+typedef struct {
+    const gcg_csr *x;
+    const gcg_solver_settings *set;
+    gcg_dtype type;
+    gcg_factors u, v; /* W = U V', k columns, in any basis */
+    gcg_pass *pass;
+    void *r; /* one real per rating; what it holds is lost between the calls below */
+    int64_t matvecs;
+    double passes; /* the method counts both */
+} gcg_comparator;
+
+/* A method and its own data. */
+typedef struct {
+    void *self;
+    /* The start: U and V are zero, k columns each; U V' has to stay zero. */
+    gcg_status (*begin)(void *self, gcg_comparator *c, gcg_err *err);
+    /* One iteration. f = 1/2 ||P(X - U V')||^2 + lambda/2 (||U||^2 + ||V||^2) must not rise. */
+    gcg_status (*sweep)(void *self, gcg_comparator *c, gcg_err *err);
+    /* After the last iteration. NULL: nothing is left to do. */
+    gcg_status (*finish)(void *self, gcg_comparator *c, gcg_err *err);
+} gcg_method;
+
+/* Iterates until a sweep lowers f by no more than settings->gap / GCG_COMPARATOR_SHARE of it (so F is within
+ * the gap of its limit where each sweep takes away that share of the error), or until another stop reason;
+ * f = F(W) in the balanced basis. STALLED: rounding raised f by more than that.
+ *
+ * Factors have settings->rank columns, at most min(rows, cols) (which 0 means, too). plain, atoms and certify
+ * are not looked at. The result is balanced. If it is no better than W = 0, and the stop rule was met, it
+ * becomes W = 0.
+ *
+ * A row of the log has F(W) with the exact trace norm. Its time_s is that of the method's own work: F, which
+ * it does not need, is left out, and so is the bound; max_time is wall seconds. Only the last row has a
+ * bound, that of the last residual (PAPER.md sec. 4.6): proved by Cholesky up to GCG_COMPARATOR_CHOLESKY rows
+ * or columns, else but for a probability of 1e-6; none when time was up, a signal came, or lambda = 0. */
+enum { GCG_COMPARATOR_SHARE = 100, GCG_COMPARATOR_CHOLESKY = 2000 };
+gcg_status gcg_comparator_run(const gcg_method *method, const gcg_csr *x, const gcg_solver_settings *settings,
+                              gcg_solver_result *result, gcg_err *err);
+
+/* Bytes that this needs for factors of the given rank beside the method's own, and their precision. */
+int64_t gcg_comparator_memory(const gcg_csr *x, const gcg_solver_settings *settings, int32_t rank,
+                              gcg_dtype *type);
+
+#endif
