@@ -15,6 +15,7 @@
 #include "cmd/threads.h"
 #include "io/output.h"
 #include "solvers/als_cg.h"
+#include "solvers/soft_impute.h"
 
 enum { EXIT_NOT_REACHED = 3, EXIT_SECOND_SIGNAL = 130 };
 
@@ -26,6 +27,7 @@ static const struct {
 } solvers[] = {
     [FIT_SOLVER_GCG] = {gcg_complete, gcg_complete_memory},
     [FIT_SOLVER_ALS_CG] = {gcg_als_cg, gcg_als_cg_memory},
+    [FIT_SOLVER_SOFT_IMPUTE] = {gcg_soft_impute, gcg_soft_impute_memory},
 };
 
 /* SIGINT and SIGTERM ask the solver to stop after its step; the second time the program ends at once. */

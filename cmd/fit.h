@@ -33,7 +33,7 @@ typedef struct {
 
 enum { FIT_KEEP_LAST, FIT_KEEP_BEST };
 /* The comparators come after gcg. */
-enum { FIT_SOLVER_GCG, FIT_SOLVER_ALS_CG };
+enum { FIT_SOLVER_GCG, FIT_SOLVER_ALS_CG, FIT_SOLVER_SOFT_IMPUTE };
 extern const char *const fit_precision_names[], *const fit_center_names[], *const fit_keep_names[],
                                                                                *const fit_solver_names[];
 

@@ -16,7 +16,7 @@
 const char *const fit_precision_names[] = {"auto", "float", "double", NULL};
 const char *const fit_center_names[] = {"none", "global", "user", "item", "both", NULL};
 const char *const fit_keep_names[] = {"last", "best", NULL};
-const char *const fit_solver_names[] = {"gcg", "als-cg", NULL};
+const char *const fit_solver_names[] = {"gcg", "als-cg", "soft-impute", NULL};
 
 #define FIELD(name) .offset = offsetof(fit_settings, name)
 #define SEEN(name) .seen_offset = offsetof(fit_settings, name)
@@ -143,7 +143,7 @@ static const opt_entry table[] = {
      FIELD(solver),
      .argument = "NAME",
      .choices = fit_solver_names,
-     .help = "gcg (default), or a comparator, which needs --rank: als-cg"},
+     .help = "gcg (default), or a comparator, which needs --rank: als-cg, soft-impute"},
     {.name = "atoms",
      .kind = OPT_COUNT,
      FIELD(atoms),

@@ -89,21 +89,32 @@ static gcg_status take_figures(run *r, gcg_err *err)
     return gcg_fail(err, GCG_ERR_INTERNAL, NULL, 0, 0, "the objective is not finite");
 }
 
+/* 1/2 (||U||^2 + ||V||^2) */
+static gcg_status half_norms(const gcg_comparator *c, double *norms, gcg_err *err)
+{
+    double u_u, v_v;
+    *norms = 0;
+    if (c->u.k == 0) return GCG_OK;
+    gcg_status status = gcg_tall_square_norm(&c->u, &u_u, err);
+    if (!status) status = gcg_tall_square_norm(&c->v, &v_v, err);
+    if (!status) *norms = 0.5 * (u_u + v_v);
+    return status;
+}
+
 /* The balanced copy of the iterate and all that is logged of it; f. */
 static gcg_status measure(run *r, gcg_err *err)
 {
     const double drop = r->c.type == GCG_FLOAT ? 1e-7 : 1e-14; /* relative: below it a column is rounding */
-    double u_u, v_v;
+    double norms;
     tell(r, "measure");
     gcg_factors_release(&r->u);
     gcg_factors_release(&r->v);
-    gcg_status status = gcg_tall_square_norm(&r->c.u, &u_u, err);
-    if (!status) status = gcg_tall_square_norm(&r->c.v, &v_v, err);
+    gcg_status status = half_norms(&r->c, &norms, err);
     if (!status) status = gcg_factors_copy(&r->c.u, r->c.type, &r->u, err);
     if (!status) status = gcg_factors_copy(&r->c.v, r->c.type, &r->v, err);
     if (!status) status = gcg_rotate_balance(&r->u, &r->v, drop, r->s, err);
     if (!status) status = take_figures(r, err);
-    if (!status) r->value = r->loss + 0.5 * r->set->lambda * (u_u + v_v);
+    if (!status) r->value = r->loss + r->set->lambda * norms;
     return status;
 }
 
