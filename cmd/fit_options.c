@@ -143,7 +143,7 @@ static const opt_entry table[] = {
      FIELD(solver),
      .argument = "NAME",
      .choices = fit_solver_names,
-     .help = "gcg (default), or a comparator, which needs --rank: als-cg, soft-impute"},
+     .help = "gcg (default); comparators, with --rank: als-cg, soft-impute"},
     {.name = "atoms",
      .kind = OPT_COUNT,
      FIELD(atoms),

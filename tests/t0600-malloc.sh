@@ -52,6 +52,8 @@ ok "fit, one thread" every_n_quietly fit --threads 1 --lambda 3 --log none -o fr
 ok "fit with test set, centring, gzip, float" every_n_quietly fit --threads 1 --lambda 3 --center both --precision float \
     --test test.csv.gz --max-iter 2 -o fresh train.csv
 ok "fit, plain" every_n_quietly fit --threads 1 --lambda 3 --plain --max-iter 2 --log none -o fresh train.csv
+ok "fit, als-cg" every_n_quietly fit --threads 1 --lambda 3 --solver als-cg --rank 3 --max-iter 2 --log none -o fresh train.csv
+ok "fit, soft-impute" every_n_quietly fit --threads 1 --lambda 3 --solver soft-impute --rank 3 --max-iter 2 --log none -o fresh train.csv
 ok "predict" every_n_quietly predict model test.csv.gz
 ok "eval" every_n_quietly eval --train train.csv model test.csv.gz
 ok "synth" every_n_quietly synth --users 20 --items 10 --ratings 100 -o fresh

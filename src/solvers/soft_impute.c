@@ -62,7 +62,7 @@ static void move(const soft *s, gcg_factors *moved, const gcg_factors *product)
 /* D^2 and the balanced basis of A B'. */
 static gcg_status decompose(soft *s, gcg_comparator *c, gcg_err *err)
 {
-    const double drop = c->type == GCG_FLOAT ? 1e-7 : 1e-14;
+    const double drop = 1e-14; /* of the first: the rounding of Gram matrices, which are in double */
     return gcg_rotate_balance(&c->u, &c->v, drop, s->d2, err);
 }
 
