@@ -41,7 +41,7 @@ typedef struct {
  * becomes W = 0.
  *
  * A row of the log has F(W) with the exact trace norm. Its time_s is that of the method's own work: F, which
- * it does not need, is left out, and so is the bound; max_time is wall seconds. Only the last row has a
+ * it does not need, is left out, and so is the bound; max_time is on the same clock. Only the last row has a
  * bound, that of the last residual (PAPER.md sec. 4.6): proved by Cholesky up to GCG_COMPARATOR_CHOLESKY rows
  * or columns, else but for a probability of 1e-6; none when time was up, a signal came, or lambda = 0. */
 enum { GCG_COMPARATOR_SHARE = 100, GCG_COMPARATOR_CHOLESKY = 2000 };
