@@ -134,7 +134,7 @@ static void check_prox(uint64_t seed, gcg_dtype type, double lambda_ratio)
     double top = naive_spectral_norm(m, n, full), lambda = lambda_ratio * top,
            before = loss + lambda * naive_trace_norm(m, n, w);
     double norm = naive_shrink(m, n, full, lambda, want), sum = 0;
-    ck_assert_int_eq(gcg_rotate_prox(&u, &v, &rv, lambda, s, NULL), GCG_OK);
+    ck_assert_int_eq(gcg_rotate_prox(&u, &v, &rv, lambda, 1, s, NULL), GCG_OK);
     double *got = naive_product(&u, &v);
     ck_assert_double_le(naive_difference(size, got, want), tiny * top);
     for (int q = 0; q < k; q++) sum += s[q];
@@ -168,9 +168,9 @@ START_TEST(the_proximal_step_with_a_large_lambda_leaves_no_columns)
                 rv = naive_factors(&g, 6, 2, GCG_DOUBLE, 0);
     double s[2];
     ck_assert_int_eq(gcg_rotate_balance(&u, &v, 1e-14, s, NULL), GCG_OK);
-    ck_assert_int_eq(gcg_rotate_prox(&u, &v, &rv, 100, s, NULL), GCG_OK);
+    ck_assert_int_eq(gcg_rotate_prox(&u, &v, &rv, 100, 1, s, NULL), GCG_OK);
     ck_assert(u.k == 0 && v.k == 0 && s[0] == 0 && s[1] == 0);
-    ck_assert_int_eq(gcg_rotate_prox(&u, &v, &rv, 100, s, NULL), GCG_OK);
+    ck_assert_int_eq(gcg_rotate_prox(&u, &v, &rv, 100, 1, s, NULL), GCG_OK);
     gcg_factors_release(&u);
     gcg_factors_release(&v);
     gcg_factors_release(&rv);
@@ -189,7 +189,7 @@ START_TEST(both_are_the_same_bytes_at_1_and_7_threads)
         v[t] = naive_factors(&g, N, K, GCG_FLOAT, 1);
         gcg_factors rv = naive_factors(&g, M, K, GCG_FLOAT, 1);
         ck_assert_int_eq(gcg_rotate_balance(&u[t], &v[t], 1e-7, s[t], NULL), GCG_OK);
-        ck_assert_int_eq(gcg_rotate_prox(&u[t], &v[t], &rv, 1, s[t], NULL), GCG_OK);
+        ck_assert_int_eq(gcg_rotate_prox(&u[t], &v[t], &rv, 1, 1, s[t], NULL), GCG_OK);
         gcg_factors_release(&rv);
     }
     ck_assert_mem_eq(s[0], s[1], sizeof s[0]);
@@ -215,7 +215,7 @@ static gcg_status both(void *ctx)
             for (int q = 0; q < 2; q++) gcg_factors_set(&f[x], i, q, naive_normal(&g));
     }
     if (!status) status = gcg_rotate_balance(&f[0], &f[1], 1e-14, s, NULL);
-    if (!status) status = gcg_rotate_prox(&f[0], &f[1], &f[2], 0.1, s, NULL);
+    if (!status) status = gcg_rotate_prox(&f[0], &f[1], &f[2], 0.1, 1, s, NULL);
     for (int x = 0; x < 3; x++) gcg_factors_release(&f[x]);
     return status;
 }

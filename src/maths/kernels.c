@@ -377,6 +377,23 @@ void gcg_pass_line_move(gcg_pass *pass, gcg_dtype type, double a, void *r, const
     gcg_par_blocks(pass->row_blocks, line_move_task, &c);
 }
 
+static void add_task(int64_t block, void *ctx)
+{
+    const call *c = ctx;
+    int64_t p, n = block_ratings(c->pass, block, &p);
+    size_t offset = (size_t)p * c->size;
+    c->table->vector.axpy(n, c->a, (const char *)c->b_in + offset, (char *)c->r + offset);
+}
+
+void gcg_pass_add(gcg_pass *pass, gcg_dtype type, double a, const void *b, void *r)
+{
+    call c = make_call(pass, type);
+    c.a = a;
+    c.b_in = b;
+    c.r = r;
+    gcg_par_blocks(pass->row_blocks, add_task, &c);
+}
+
 /* ---- products with R and with the pattern ---- */
 
 static void spread_task(int64_t block, void *ctx)

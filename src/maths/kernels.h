@@ -42,6 +42,9 @@ void gcg_pass_line(gcg_pass *pass, const gcg_factors *u, const gcg_factors *v, c
 /* r -= a b + a^2 c: the residual after U += a dU, V += a dV. Cost 0. */
 void gcg_pass_line_move(gcg_pass *pass, gcg_dtype type, double a, void *r, const void *b, const void *c);
 
+/* r += a b, one real per rating. */
+void gcg_pass_add(gcg_pass *pass, gcg_dtype type, double a, const void *b, void *r);
+
 /* GU = lambda U - R V,  GV = lambda V - R'U: the gradient of the surrogate (62). Cost 2. */
 void gcg_pass_gradient(gcg_pass *pass, const void *r, const gcg_factors *u, const gcg_factors *v,
                        double lambda, gcg_factors *gu, gcg_factors *gv);
@@ -60,7 +63,12 @@ double gcg_pass_inner_x(gcg_pass *pass, gcg_dtype type, const void *a);
 
 /* Functions on one stretch of a long vector, by precision. */
 typedef struct {
-    double (*dot)(int64_t n, const void *x, const void *y);                       /* in double */
+    double (*dot)(int64_t n, const void *x, const void *y); /* in double */
+    /* sum[i] += x . y_i for i < count. Products of floats are summed in float over 8 terms, then in double.
+     */
+    void (*dots)(int64_t n, const void *x, int count, const void *const *y, double *sum);
+    /* out = (add ? out : 0) + sum_i a_i x_i */
+    void (*combine)(int64_t n, int count, const double *a, const void *const *x, int add, void *out);
     void (*axpy)(int64_t n, double a, const void *x, void *y);                    /* y += a x */
     void (*scale)(int64_t n, double a, const void *x, void *y);                   /* y = a x */
     void (*multiply)(int64_t n, const void *x, const void *y, void *out);         /* out = x y entrywise */

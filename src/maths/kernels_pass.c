@@ -445,6 +445,51 @@ static void combine(int32_t i0, int32_t i1, int width, double a, const void *x, 
     }
 }
 
+/* x . y over n <= CHAINS * TERMS * LANES entries: short sums in the precision itself, the rest in double. */
+enum { CHAINS = 4, TERMS = 8 };
+static inline double short_dot(int64_t n, const real *x, const real *y)
+{
+    vec a[CHAINS];
+    memset(a, 0, sizeof a);
+    int64_t i = 0;
+    for (; i + CHAINS * LANES <= n; i += CHAINS * LANES)
+        for (int c = 0; c < CHAINS; c++) a[c] += load(x + i + c * LANES) * load(y + i + c * LANES);
+    vec_d s = {0};
+    for (int c = 0; c < CHAINS; c++)
+        for (int h = 0; h < LANES; h += LANES_D) s += load_d((const real *)&a[c] + h);
+    double sum = sum_d(s);
+    for (; i < n; i++) sum += (double)x[i] * (double)y[i];
+    return sum;
+}
+
+static void dots_many(int64_t n, const void *x, int count, const void *const *y, double *sum)
+{
+    enum { SHORT = CHAINS * TERMS * LANES };
+    const real *xx = x;
+    for (int64_t e = 0; e < n; e += SHORT) /* x's stretch stays in L1 */
+        for (int i = 0; i < count; i++)
+            sum[i] += short_dot(n - e < SHORT ? n - e : SHORT, xx + e, (const real *)y[i] + e);
+}
+
+static void combine_many(int64_t n, int count, const double *a, const void *const *x, int add, void *out)
+{
+    enum { WIDE = 4 };
+    real *o = out;
+    int64_t e = 0;
+    for (; e + WIDE * LANES <= n; e += WIDE * LANES) {
+        vec v[WIDE];
+        for (int w = 0; w < WIDE; w++) v[w] = add ? load(o + e + w * LANES) : (vec){0};
+        for (int i = 0; i < count; i++)
+            for (int w = 0; w < WIDE; w++) v[w] += (real)a[i] * load((const real *)x[i] + e + w * LANES);
+        for (int w = 0; w < WIDE; w++) store(o + e + w * LANES, v[w]);
+    }
+    for (; e < n; e++) {
+        real v = add ? o[e] : 0;
+        for (int i = 0; i < count; i++) v += (real)a[i] * ((const real *)x[i])[e];
+        o[e] = v;
+    }
+}
+
 static void axpy(int64_t n, double a, const void *x, void *y)
 {
     real ar = (real)a;
@@ -497,6 +542,8 @@ const gcg_pass_table NAME2(PRECISION, GCG_ISA) = {
     .collect = collect,
     .combine = combine,
     .vector = {.dot = dot,
+               .dots = dots_many,
+               .combine = combine_many,
                .axpy = axpy,
                .scale = scale,
                .multiply = multiply,

@@ -53,7 +53,7 @@ static gcg_status finish(void *self, gcg_point_value *value, gcg_err *err)
 {
     completion *m = self;
     gcg_status status = m->set->plain ? mc_balance(m, err) : GCG_OK;
-    if (!status && m->set->plain) status = mc_value(m, &m->value, err);
+    if (!status) status = mc_value(m, &m->value, err);
     *value = m->value;
     return status;
 }
@@ -71,7 +71,8 @@ static void describe(void *self, gcg_progress *progress)
 static gcg_status init(completion *m, const gcg_csr *x, const gcg_solver_settings *set, double start,
                        gcg_err *err)
 {
-    *m = (completion){.x = x, .set = set, .lambda = set->lambda, .deadline = start + set->max_time};
+    *m = (completion){
+        .x = x, .set = set, .lambda = set->lambda, .deadline = start + set->max_time, .length = 1};
     gcg_rng_init(&m->rng, set->seed, 0);
     m->op = (gcg_linop){x->rows, x->cols, m, mc_times, mc_times_t, 0};
     gcg_status status = gcg_pass_new(x, &m->pass, err);

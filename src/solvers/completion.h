@@ -22,7 +22,7 @@
 enum {
     MC_BLOCK_ATOMS = 64, /* atoms a round: SOLVER.md sec. 8, row "1 block" */
     MC_KRYLOV_DEPTH = 4, /* block products: fewer make the atoms too inexact */
-    MC_MEMORY = 5,       /* L-BFGS pairs: 3 to 20 need the same iterations */
+    MC_MEMORY = 3,       /* L-BFGS pairs: 3 to 8 need the same iterations */
     MC_CHOLESKY_DEFAULT =
         2000, /* min(rows, cols) up to which bounds are proved by Cholesky without being asked */
     MC_CHOLESKY_MOST = 8000 /* ... with certify, or when it is cheaper than Lanczos */
@@ -50,6 +50,7 @@ typedef struct {
     gcg_point_value value;
     double r_x, r_r;    /* <R, X>, ||R||^2 */
     double x_x;         /* ||P(X)||^2 */
+    double length;      /* of the next restricted proximal step */
     double sigma;       /* estimate of sigma_1(R) from below */
     gcg_triplets atoms; /* of this round */
     gcg_factors spare;  /* unused Ritz vectors of the last one */
@@ -75,7 +76,7 @@ gcg_status mc_shrink(completion *m, gcg_err *err);
 /* The point's vector as blocks for the threads: how many; length and byte offset of one. */
 int64_t mc_vector_blocks(const completion *m);
 int64_t mc_vector_block(const completion *m, int64_t block, size_t *offset);
-/* Loss, rho and F at the point, residual afresh in double. */
+/* Loss, rho and F at the point, residual afresh, summed in double. */
 gcg_status mc_value(completion *m, gcg_point_value *value, gcg_err *err);
 /* The balanced basis, s and inverse_s. */
 gcg_status mc_balance(completion *m, gcg_err *err);

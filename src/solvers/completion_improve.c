@@ -105,6 +105,15 @@ static double least_decrease(double gap, double objective)
     return objective * fmin(1e-8 * relative, 1e-4 * relative * relative);
 }
 
+/* The gap falls about as fast as the preconditioned gradient: half of what the wanted gap needs is enough,
+ * and no more than INNER_REDUCTION is worth having before the next atoms. */
+static double reduction(const completion *m, double gap)
+{
+    const double most = 0.7;
+    double needed = gap > 0 ? 0.5 * m->set->gap * m->value.objective / gap : INNER_REDUCTION;
+    return fmin(fmax(needed, INNER_REDUCTION), most);
+}
+
 gcg_status mc_improve(void *self, double gap, gcg_err *err)
 {
     completion *m = self;
@@ -121,7 +130,7 @@ gcg_status mc_improve(void *self, double gap, gcg_err *err)
     gcg_lbfgs_settings set = {.memory = MC_MEMORY,
                               .max_iterations = INNER_ITERATIONS,
                               .min_iterations = INNER_LEAST,
-                              .reduction = INNER_REDUCTION,
+                              .reduction = reduction(m, gap),
                               .least_decrease = least_decrease(gap, m->value.objective),
                               .refresh_every = REFRESH};
     if (m->set->plain)

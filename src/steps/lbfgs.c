@@ -10,8 +10,8 @@
 
 enum {
     M = GCG_LBFGS_MEMORY_MAX,
-    CHUNK = 2048,       /* entries that stay in L1 while all inner products with them are taken */
-    BLOCK = 16 * CHUNK, /* entries of one task */
+    CHUNK = 1024,       /* entries that stay in L1 while all inner products with them are taken */
+    BLOCK = 32 * CHUNK, /* entries of one task */
     FIXED_VECTORS = 4   /* g, d, inverse, spare */
 };
 
@@ -25,7 +25,9 @@ typedef struct {
     size_t size;
     int64_t blocks;
     char *g, *d, *inverse, *spare;
-    char *s[M], *y[M]; /* oldest first */
+    char *s[M],
+        *y[M]; /* oldest first; s_i is stored as the direction that it came from: s_i = length_i times it */
+    double length[M];
     int memory, pairs;
     int has_inverse;
     double sy[M][M]; /* s_i.y_j for i <= j */
@@ -34,8 +36,8 @@ typedef struct {
     double *partial; /* SUMS per block */
     /* the combination */
     double a[M], b[M], c;
-    double step; /* of the pair being made; 0 = only the products with g */
-    int row;     /* of yy, for rebuild() */
+    int new_pair; /* the last pair is being made: y_new holds the old gradient */
+    int row;      /* of yy, for rebuild() */
 } lbfgs;
 
 static int64_t vector_bytes(int64_t n, gcg_dtype type)
@@ -69,32 +71,35 @@ static const void *preconditioned(const lbfgs *l, int64_t n, int64_t e, const ch
     return work;
 }
 
-/* Sweep 1: all inner products with g (and, when a pair is made, s_new = step d, y_new = g - (old g in
- * y_new)). */
+static const void *const *at(const lbfgs *l, char *const *vectors, int64_t e, const void **out)
+{
+    for (int i = 0; i < l->pairs; i++) out[i] = vectors[i] + (size_t)e * l->size;
+    return out;
+}
+
+/* Sweep 1: all inner products with g (and, when a pair is made, y_new = g - (old g in y_new) and those with
+ * it). */
 static void products_task(int64_t block, void *ctx)
 {
     const lbfgs *l = ctx;
     double *sum = l->partial + block * SUMS, dg_work[CHUNK], dy_work[CHUNK];
+    const void *s[M], *y[M];
     memset(sum, 0, SUMS * sizeof *sum);
-    int newest = l->pairs - 1;
     int64_t end = (block + 1) * BLOCK < l->f->n ? (block + 1) * BLOCK : l->f->n;
     for (int64_t e = block * BLOCK; e < end; e += CHUNK) {
         int64_t n = stretch(e, end, CHUNK);
-        size_t at = (size_t)e * l->size;
-        const void *dy = NULL, *dg = preconditioned(l, n, e, l->g, dg_work);
-        if (l->step != 0) {
-            l->ops.scale(n, l->step, l->d + at, l->s[newest] + at);
-            l->ops.subtract_vectors(n, l->g + at, l->y[newest] + at, l->y[newest] + at);
-            dy = preconditioned(l, n, e, l->y[newest], dy_work);
+        const void *g = l->g + (size_t)e * l->size, *dg = preconditioned(l, n, e, l->g, dg_work);
+        at(l, l->s, e, s);
+        at(l, l->y, e, y);
+        if (l->new_pair) {
+            char *y_new = l->y[l->pairs - 1];
+            l->ops.subtract_vectors(n, g, y_new + (size_t)e * l->size, y_new + (size_t)e * l->size);
+            l->ops.dots(n, y[l->pairs - 1], l->pairs, s, sum + S_YNEW * M);
+            l->ops.dots(n, preconditioned(l, n, e, y_new, dy_work), l->pairs, y, sum + Y_YNEW * M);
         }
-        sum[KINDS * M] += l->ops.dot(n, l->g + at, dg);
-        for (int i = 0; i < l->pairs; i++) {
-            sum[S_G * M + i] += l->ops.dot(n, l->s[i] + at, l->g + at);
-            sum[Y_G * M + i] += l->ops.dot(n, l->y[i] + at, dg);
-            if (l->step == 0) continue;
-            sum[S_YNEW * M + i] += l->ops.dot(n, l->s[i] + at, l->y[newest] + at);
-            sum[Y_YNEW * M + i] += l->ops.dot(n, l->y[i] + at, dy);
-        }
+        l->ops.dots(n, g, 1, &dg, sum + KINDS * M);
+        l->ops.dots(n, g, l->pairs, s, sum + S_G * M);
+        l->ops.dots(n, dg, l->pairs, y, sum + Y_G * M);
     }
 }
 
@@ -111,10 +116,10 @@ static void products(lbfgs *l)
     gcg_par_blocks(l->blocks, products_task, l);
     l->gg = total(l, KINDS * M);
     for (int i = 0; i < l->pairs; i++) {
-        l->sg[i] = total(l, S_G * M + i);
+        l->sg[i] = l->length[i] * total(l, S_G * M + i);
         l->yg[i] = total(l, Y_G * M + i);
-        if (l->step == 0) continue;
-        l->sy[i][newest] = total(l, S_YNEW * M + i);
+        if (!l->new_pair) continue;
+        l->sy[i][newest] = l->length[i] * total(l, S_YNEW * M + i);
         l->yy[i][newest] = l->yy[newest][i] = total(l, Y_YNEW * M + i);
     }
 }
@@ -128,8 +133,9 @@ static void rebuild_task(int64_t block, void *ctx)
     int64_t end = (block + 1) * BLOCK < l->f->n ? (block + 1) * BLOCK : l->f->n;
     for (int64_t e = block * BLOCK; e < end; e += CHUNK) {
         int64_t n = stretch(e, end, CHUNK);
-        const void *dy = preconditioned(l, n, e, l->y[l->row], work);
-        for (int i = 0; i <= l->row; i++) sum[i] += l->ops.dot(n, l->y[i] + (size_t)e * l->size, dy);
+        const void *y[M];
+        at(l, l->y, e, y);
+        l->ops.dots(n, preconditioned(l, n, e, l->y[l->row], work), l->row + 1, y, sum);
     }
 }
 
@@ -167,19 +173,27 @@ static void recursion(lbfgs *l)
 static void direction_task(int64_t block, void *ctx)
 {
     const lbfgs *l = ctx;
-    double *sum = l->partial + block * SUMS;
+    double *sum = l->partial + block * SUMS, b[M + 1], a[M];
+    const void *s[M], *y_g[M + 1];
+    int k = l->pairs;
     sum[0] = sum[1] = 0;
+    for (int i = 0; i < k; i++) {
+        b[i] = l->b[i];
+        a[i] = l->a[i] * l->length[i];
+    }
+    b[k] = -l->c;
     int64_t end = (block + 1) * BLOCK < l->f->n ? (block + 1) * BLOCK : l->f->n;
     for (int64_t e = block * BLOCK; e < end; e += CHUNK) {
         int64_t n = stretch(e, end, CHUNK);
-        size_t at = (size_t)e * l->size;
-        char *d = l->d + at;
-        l->ops.scale(n, -l->c, l->g + at, d);
-        for (int i = 0; i < l->pairs; i++) l->ops.axpy(n, l->b[i], l->y[i] + at, d);
-        if (l->has_inverse) l->ops.multiply(n, d, l->inverse + at, d);
-        for (int i = 0; i < l->pairs; i++) l->ops.axpy(n, l->a[i], l->s[i] + at, d);
-        sum[0] += l->ops.dot(n, l->g + at, d);
-        sum[1] += l->ops.dot(n, d, d);
+        char *d = l->d + (size_t)e * l->size;
+        at(l, l->s, e, s);
+        at(l, l->y, e, y_g);
+        y_g[k] = l->g + (size_t)e * l->size;
+        l->ops.combine(n, k + 1, b, y_g, 0, d);
+        if (l->has_inverse) l->ops.multiply(n, d, l->inverse + (size_t)e * l->size, d);
+        if (k > 0) l->ops.combine(n, k, a, s, 1, d);
+        const void *g_d[2] = {y_g[k], d};
+        l->ops.dots(n, d, 2, g_d, sum);
     }
 }
 
@@ -203,6 +217,7 @@ static void drop_oldest(lbfgs *l)
     char *s = l->s[0], *y = l->y[0];
     memmove(l->s, l->s + 1, (size_t)(l->memory - 1) * sizeof *l->s);
     memmove(l->y, l->y + 1, (size_t)(l->memory - 1) * sizeof *l->y);
+    memmove(l->length, l->length + 1, (size_t)(l->memory - 1) * sizeof *l->length);
     l->s[l->memory - 1] = s;
     l->y[l->memory - 1] = y;
     for (int i = 0; i + 1 < l->memory; i++)
@@ -218,14 +233,17 @@ static void next_pair(lbfgs *l, double step)
 {
     if (l->pairs == l->memory) drop_oldest(l);
     int newest = l->pairs++;
-    char *old_g = l->g; /* becomes y_new, which the sweep turns into g - old g */
+    char *old_g = l->g, *d = l->d; /* become y_new, which the sweep turns into g - old g, and s_new */
+    l->d = l->s[newest];
+    l->s[newest] = d;
+    l->length[newest] = step;
     l->g = l->spare;
     l->spare = l->y[newest];
     l->y[newest] = old_g;
     l->f->gradient(l->f->self, l->g);
-    l->step = step;
+    l->new_pair = 1;
     products(l);
-    l->step = 0;
+    l->new_pair = 0;
     if (!(l->sy[newest][newest] > 0) || !(l->yy[newest][newest] > 0))
         l->pairs = 0; /* rounding: no curvature to be had */
 }

@@ -105,10 +105,11 @@ gcg_status gcg_rotate_balance(gcg_factors *u, gcg_factors *v, double drop, doubl
     return status;
 }
 
-gcg_status gcg_rotate_prox(gcg_factors *u, gcg_factors *v, const gcg_factors *rv, double lambda, double *s,
-                           gcg_err *err)
+gcg_status gcg_rotate_prox(gcg_factors *u, gcg_factors *v, const gcg_factors *rv, double lambda,
+                           double length, double *s, gcg_err *err)
 {
     int32_t k = u->k, kept = 0;
+    double threshold = length * lambda;
     if (k == 0) return GCG_OK;
     squares w;
     double *t = gcg_mem_alloc_array(k, sizeof *t);
@@ -118,23 +119,23 @@ gcg_status gcg_rotate_prox(gcg_factors *u, gcg_factors *v, const gcg_factors *rv
     if (!status) status = gcg_tall_gram(u, rv, 1, e, err); /* U'RV = S^(1/2) E S^(1/2) */
     if (!status) {
         for (int32_t q = 0; q < k; q++) {
-            for (int32_t c = 0; c < k; c++) e[(int64_t)q * k + c] /= sqrt(s[q] * s[c]);
+            for (int32_t c = 0; c < k; c++) e[(int64_t)q * k + c] *= length / sqrt(s[q] * s[c]);
             e[(int64_t)q * k + q] += s[q];
         }
         status = gcg_blas_svd(k, k, e, t, a, bt, err);
     }
     if (!status) {
-        while (kept < k && t[kept] > lambda) kept++;
+        while (kept < k && t[kept] > threshold) kept++;
         double *bcols = e; /* B = bt' */
         for (int32_t q = 0; q < k; q++)
             for (int32_t c = 0; c < k; c++) {
-                double root = sqrt(fmax(t[c] - lambda, 0) / s[q]);
+                double root = sqrt(fmax(t[c] - threshold, 0) / s[q]);
                 bcols[(int64_t)q * k + c] = bt[(int64_t)c * k + q] * root;
                 a[(int64_t)q * k + c] *= root;
             }
         status = apply(u, a, kept, err);
         if (!status) status = apply(v, bcols, kept, err);
-        for (int32_t q = 0; q < k; q++) s[q] = fmax(t[q] - lambda, 0);
+        for (int32_t q = 0; q < k; q++) s[q] = fmax(t[q] - threshold, 0);
     }
     gcg_mem_free(w.block);
     gcg_mem_free(t);

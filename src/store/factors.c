@@ -1,7 +1,10 @@
 /* Factors: see factors.h. */
 #include "store/factors.h"
 
+#include <string.h>
+
 #include "base/mem.h"
+#include "base/parallel.h"
 
 gcg_status gcg_factors_init(gcg_factors *f, int32_t rows, int32_t k, gcg_dtype type, gcg_err *err)
 {
@@ -34,13 +37,55 @@ void gcg_factors_set(gcg_factors *f, int32_t row, int32_t q, double value)
         ((double *)f->data)[at] = value;
 }
 
+enum { STRIP = 512 /* rows that one task copies */ };
+
+typedef struct {
+    gcg_factors *to;
+    const gcg_factors *from;
+    int32_t at, first, count;
+    const double *scale;
+} put_ctx;
+
+static void put_row(const put_ctx *c, int32_t i)
+{
+    int64_t to = (int64_t)i * c->to->stride + c->at, from = (int64_t)i * c->from->stride + c->first;
+    if (c->to->type != c->from->type) {
+        for (int32_t q = 0; q < c->count; q++)
+            gcg_factors_set(c->to, i, c->at + q,
+                            (c->scale ? c->scale[q] : 1) * gcg_factors_get(c->from, i, c->first + q));
+    } else if (!c->scale) {
+        size_t size = (size_t)c->to->type;
+        memcpy((char *)c->to->data + (size_t)to * size, (const char *)c->from->data + (size_t)from * size,
+               (size_t)c->count * size);
+    } else if (c->to->type == GCG_FLOAT) {
+        for (int32_t q = 0; q < c->count; q++)
+            ((float *)c->to->data)[to + q] =
+                (float)(c->scale[q] * (double)((const float *)c->from->data)[from + q]);
+    } else {
+        for (int32_t q = 0; q < c->count; q++)
+            ((double *)c->to->data)[to + q] = c->scale[q] * ((const double *)c->from->data)[from + q];
+    }
+}
+
+static void put_task(int64_t strip, void *ctx)
+{
+    const put_ctx *c = ctx;
+    int64_t end = (strip + 1) * STRIP < c->to->rows ? (strip + 1) * STRIP : c->to->rows;
+    for (int64_t i = strip * STRIP; i < end; i++) put_row(c, (int32_t)i);
+}
+
+void gcg_factors_put(gcg_factors *to, int32_t at, const gcg_factors *from, int32_t first, int32_t count,
+                     const double *scale)
+{
+    put_ctx c = {to, from, at, first, count, scale};
+    if (count > 0) gcg_par_blocks(((int64_t)to->rows + STRIP - 1) / STRIP, put_task, &c);
+}
+
 gcg_status gcg_factors_copy(const gcg_factors *f, gcg_dtype type, gcg_factors *out, gcg_err *err)
 {
     gcg_status status = gcg_factors_init(out, f->rows, f->k, type, err);
-    if (status) return status;
-    for (int32_t i = 0; i < f->rows; i++)
-        for (int32_t q = 0; q < f->k; q++) gcg_factors_set(out, i, q, gcg_factors_get(f, i, q));
-    return GCG_OK;
+    if (!status) gcg_factors_put(out, 0, f, 0, f->k, NULL);
+    return status;
 }
 
 enum { CHAINS = 8 /* partial sums: enough for the compiler to work on several columns at once */ };

@@ -23,6 +23,10 @@ gcg_status gcg_factors_init(gcg_factors *f, int32_t rows, int32_t k, gcg_dtype t
 void gcg_factors_release(gcg_factors *f); /* twice is fine */
 double gcg_factors_get(const gcg_factors *f, int32_t row, int32_t q);
 void gcg_factors_set(gcg_factors *f, int32_t row, int32_t q, double value);
+/* to(i, at + q) = scale[q] from(i, first + q) for all rows and q < count (scale NULL: 1), on the threads; to
+ * and from have as many rows, and may differ in precision. */
+void gcg_factors_put(gcg_factors *to, int32_t at, const gcg_factors *from, int32_t first, int32_t count,
+                     const double *scale);
 /* A copy in the given precision. */
 gcg_status gcg_factors_copy(const gcg_factors *f, gcg_dtype type, gcg_factors *out, gcg_err *err);
 /* u_i . v_j, summed in double in a fixed order (the same on every machine). Both of one type and one k. */
