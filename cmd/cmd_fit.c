@@ -188,6 +188,7 @@ static int run(fit *f)
     int code = plan_memory(f);
     if (code || f->s.dry_run) return code ? code : report_close_stdout();
     catch_signals();
+    memory_keep_freed();
     gcg_par_session(solve, f);
     fit_log_clear(&f->log);
     return f->status ? report_error(&f->err, NULL) : write_all(f);

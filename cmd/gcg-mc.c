@@ -2,7 +2,6 @@
 #define _GNU_SOURCE
 #include <fcntl.h>
 #ifdef __GLIBC__
-#include <malloc.h>
 #endif
 #include <signal.h>
 #include <stdio.h>
@@ -13,6 +12,7 @@
 
 #include "base/blas.h"
 #include "base/status.h"
+#include "cmd/memory.h"
 #include "cmd/options.h"
 #include "cmd/report.h"
 #include "cmd/version.h"
@@ -51,16 +51,6 @@ static void keep_standard_streams(void)
                                                           : fd == 1 ? O_RDONLY
                                                                     : O_WRONLY) != fd)
             return;
-}
-
-/* Blocks of a megabyte and more go back to the system when they are freed. glibc would raise this limit with
- * the size of what is freed; what reading gives back while the store takes shape would then stay (28 bytes a
- * rating, not 24). */
-static void return_freed_blocks(void)
-{
-#ifdef __GLIBC__
-    mallopt(M_MMAP_THRESHOLD, 1 << 20);
-#endif
 }
 
 static void print_usage(FILE *out)
@@ -103,7 +93,7 @@ int main(int argc, char **argv)
 {
     start_no_blas_threads(argv);
     keep_standard_streams();
-    return_freed_blocks();
+    memory_return_freed();
     signal(SIGPIPE, SIG_IGN); /* a closed pipe is a write error, which each subcommand handles */
     signal(SIGXFSZ, SIG_IGN); /* and so is a file that grows over the limit of ulimit -f */
     gcg_blas_init();

@@ -2,7 +2,23 @@
 #include "cmd/memory.h"
 
 #include <inttypes.h>
+#include <malloc.h>
 #include <stdio.h>
+
+void memory_return_freed(void)
+{
+#ifdef __GLIBC__
+    mallopt(M_MMAP_THRESHOLD, 1 << 20);
+#endif
+}
+
+void memory_keep_freed(void)
+{
+#ifdef __GLIBC__
+    mallopt(M_MMAP_THRESHOLD, 32 << 20);
+    mallopt(M_TRIM_THRESHOLD, 1 << 30);
+#endif
+}
 
 int32_t memory_rank(const gcg_csr *x, int64_t limit)
 {
