@@ -23,6 +23,9 @@ void gcg_blas_dgemm(int transpose_a, int transpose_b, int32_t m, int32_t n, int3
 void gcg_blas_sgemm(int transpose_a, int transpose_b, int32_t m, int32_t n, int32_t k, float alpha,
                     const float *a, int64_t lda, const float *b, int64_t ldb, float beta, float *c,
                     int64_t ldc);
+/* The upper triangle of C (n x n) = A'A + beta C, A k x n; below it C is not touched. */
+void gcg_blas_dsyrk(int32_t n, int32_t k, const double *a, int64_t lda, double beta, double *c);
+void gcg_blas_ssyrk(int32_t n, int32_t k, const float *a, int64_t lda, float beta, float *c);
 /* y = alpha op(A) x + beta y, A m x n. */
 void gcg_blas_dgemv(int transpose, int32_t m, int32_t n, double alpha, const double *a, int64_t lda,
                     const double *x, double beta, double *y);

@@ -45,21 +45,32 @@ static void gram_block_exact(const call *c, int32_t i, int32_t n, double *sum, c
     double *a = (double *)work, *b = c->b == c->a ? a : a + (int64_t)BLOCK * c->a->k;
     rows_to_double(c->a, i, n, a);
     if (b != a) rows_to_double(c->b, i, n, b);
-    gcg_blas_dgemm(1, 0, c->a->k, c->b->k, n, 1, a, c->a->k, b, c->b->k, 1, sum, c->b->k);
+    if (b == a)
+        gcg_blas_dsyrk(c->a->k, n, a, c->a->k, 1, sum);
+    else
+        gcg_blas_dgemm(1, 0, c->a->k, c->b->k, n, 1, a, c->a->k, b, c->b->k, 1, sum, c->b->k);
 }
 
 static void gram_block_stored(const call *c, int32_t i, int32_t n, double *sum, char *work)
 {
     int32_t ka = c->a->k, kb = c->b->k;
     if (c->a->type == GCG_DOUBLE) {
-        gcg_blas_dgemm(1, 0, ka, kb, n, 1, row(c->a, i), c->a->stride, row(c->b, i), c->b->stride, 1, sum,
-                       kb);
+        if (c->a == c->b)
+            gcg_blas_dsyrk(ka, n, row(c->a, i), c->a->stride, 1, sum);
+        else
+            gcg_blas_dgemm(1, 0, ka, kb, n, 1, row(c->a, i), c->a->stride, row(c->b, i), c->b->stride, 1, sum,
+                           kb);
         return;
     }
     float *product = (float *)work;
-    gcg_blas_sgemm(1, 0, ka, kb, n, 1, row(c->a, i), c->a->stride, row(c->b, i), c->b->stride, 0, product,
-                   kb);
-    for (int64_t e = 0; e < (int64_t)ka * kb; e++) sum[e] += (double)product[e];
+    if (c->a == c->b)
+        gcg_blas_ssyrk(ka, n, row(c->a, i), c->a->stride, 0, product);
+    else
+        gcg_blas_sgemm(1, 0, ka, kb, n, 1, row(c->a, i), c->a->stride, row(c->b, i), c->b->stride, 0, product,
+                       kb);
+    for (int32_t p = 0; p < ka; p++) /* of a symmetric product only the upper triangle is there */
+        for (int64_t e = (int64_t)p * kb + (c->a == c->b ? p : 0); e < (int64_t)(p + 1) * kb; e++)
+            sum[e] += (double)product[e];
 }
 
 static int32_t group_rows(int64_t group, int32_t rows, int32_t *first)
@@ -98,6 +109,8 @@ gcg_status gcg_tall_gram(const gcg_factors *a, const gcg_factors *b, int exact, 
         gcg_par_blocks(n, gram_task, &c);
         for (int64_t x = 0; x < n; x++)
             for (int64_t e = 0; e < size; e++) g[e] += c.partial[x * size + e];
+        for (int64_t p = 0; a == b && p < a->k; p++)
+            for (int64_t q = 0; q < p; q++) g[p * a->k + q] = g[q * a->k + p];
     }
     gcg_mem_free(c.partial);
     gcg_mem_free(c.work);
@@ -115,20 +128,32 @@ static void times_block_exact(const call *c, int32_t i, int32_t n, char *work)
     for (int32_t x = 0; x < n; x++) ops.from_double(ko, out + (int64_t)x * ko, row(c->out, i + x));
 }
 
+/* In place: a copy of the rows is multiplied. */
+static void times_block_stored(const call *c, int32_t i, int32_t n, char *work)
+{
+    int32_t ka = c->a->k, ko = c->out->k;
+    const void *a = row(c->a, i);
+    if (c->a->data == c->out->data)
+        a = memcpy(work, a, (size_t)n * (size_t)c->a->stride * (size_t)c->a->type);
+    if (c->a->type == GCG_DOUBLE)
+        gcg_blas_dgemm(0, 0, n, ko, ka, 1, a, c->a->stride, c->c, ko, c->beta, row(c->out, i),
+                       c->out->stride);
+    else
+        gcg_blas_sgemm(0, 0, n, ko, ka, 1, a, c->a->stride, c->c_float, ko, (float)c->beta, row(c->out, i),
+                       c->out->stride);
+}
+
 static void times_task(int64_t group, void *ctx)
 {
     const call *c = ctx;
-    int32_t first, count = group_rows(group, c->a->rows, &first), ka = c->a->k, ko = c->out->k;
+    int32_t first, count = group_rows(group, c->a->rows, &first);
+    char *work = c->work + (size_t)group * c->work_bytes;
     for (int32_t x = 0; x < count; x += BLOCK) {
-        int32_t n = count - x < BLOCK ? count - x : BLOCK, i = first + x;
+        int32_t n = count - x < BLOCK ? count - x : BLOCK;
         if (c->exact)
-            times_block_exact(c, i, n, c->work + (size_t)group * c->work_bytes);
-        else if (c->a->type == GCG_DOUBLE)
-            gcg_blas_dgemm(0, 0, n, ko, ka, 1, row(c->a, i), c->a->stride, c->c, ko, c->beta, row(c->out, i),
-                           c->out->stride);
+            times_block_exact(c, first + x, n, work);
         else
-            gcg_blas_sgemm(0, 0, n, ko, ka, 1, row(c->a, i), c->a->stride, c->c_float, ko, (float)c->beta,
-                           row(c->out, i), c->out->stride);
+            times_block_stored(c, first + x, n, work);
     }
 }
 
@@ -139,11 +164,13 @@ gcg_status gcg_tall_times(const gcg_factors *a, const double *c_in, double beta,
     call c = {.a = a, .out = out, .exact = exact, .c = c_in, .beta = beta};
     float *c_float = NULL;
     gcg_status status = GCG_OK;
-    if (exact) {
+    if (exact)
         c.work_bytes = (size_t)BLOCK * (size_t)(a->k + out->k) * sizeof(double);
-        c.work = gcg_mem_alloc_array(n, c.work_bytes);
-        if (!c.work) status = gcg_fail_memory(err, "rotation");
-    } else if (a->type == GCG_FLOAT) {
+    else if (a->data == out->data)
+        c.work_bytes = (size_t)BLOCK * (size_t)a->stride * (size_t)a->type;
+    c.work = gcg_mem_alloc_array(n, c.work_bytes);
+    if (!c.work) status = gcg_fail_memory(err, "rotation");
+    if (!status && !exact && a->type == GCG_FLOAT) {
         c.c_float = c_float = gcg_mem_alloc_array(size, sizeof *c_float);
         if (!c_float) status = gcg_fail_memory(err, "rotation");
         for (int64_t e = 0; c_float && e < size; e++) c_float[e] = (float)c_in[e];

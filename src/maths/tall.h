@@ -12,7 +12,7 @@
 
 /* G (a.k x b.k) = A'B. */
 gcg_status gcg_tall_gram(const gcg_factors *a, const gcg_factors *b, int exact, double *g, gcg_err *err);
-/* OUT = beta OUT + A C, C is a.k x out.k; OUT may be A itself when beta = 0 and exact (rows are independent).
+/* OUT = beta OUT + A C, C is a.k x out.k; OUT may share A's rows when beta = 0 (rows are independent).
  */
 gcg_status gcg_tall_times(const gcg_factors *a, const double *c, double beta, int exact, gcg_factors *out,
                           gcg_err *err);

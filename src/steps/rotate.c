@@ -30,7 +30,7 @@ static gcg_status apply(gcg_factors *f, double *c, int32_t kept, gcg_err *err)
         memmove(c + (int64_t)q * kept, c + (int64_t)q * k, (size_t)kept * sizeof *c);
     gcg_factors out = *f; /* same rows: each is read before it is written */
     out.k = kept;
-    gcg_status status = gcg_tall_times(f, c, 0, 1, &out, err);
+    gcg_status status = gcg_tall_times(f, c, 0, 0, &out, err);
     if (!status) gcg_tall_cut(f, kept);
     return status;
 }
@@ -80,8 +80,8 @@ gcg_status gcg_rotate_balance(gcg_factors *u, gcg_factors *v, double drop, doubl
     if (!status && !roots) status = gcg_fail_memory(err, "basis change");
     double *a = w.block, *b = a ? a + w.size : NULL, *product = a ? b + w.size : NULL,
            *y = a ? product + w.size : NULL, *zt = a ? y + w.size : NULL, *c = a ? zt + w.size : NULL;
-    if (!status) status = gcg_tall_gram(u, u, 1, a, err);
-    if (!status) status = gcg_tall_gram(v, v, 1, b, err);
+    if (!status) status = gcg_tall_gram(u, u, 0, a, err);
+    if (!status) status = gcg_tall_gram(v, v, 0, b, err);
     if (!status) status = root_eigen(k, a, roots, err);
     if (!status) status = root_eigen(k, b, roots + k, err);
     if (!status) { /* K = L^(1/2) A'B M^(1/2) */
@@ -116,7 +116,7 @@ gcg_status gcg_rotate_prox(gcg_factors *u, gcg_factors *v, const gcg_factors *rv
     gcg_status status = squares_init(&w, k, 3, err);
     if (!status && !t) status = gcg_fail_memory(err, "proximal step");
     double *e = w.block, *a = e ? e + w.size : NULL, *bt = e ? a + w.size : NULL;
-    if (!status) status = gcg_tall_gram(u, rv, 1, e, err); /* U'RV = S^(1/2) E S^(1/2) */
+    if (!status) status = gcg_tall_gram(u, rv, 0, e, err); /* U'RV = S^(1/2) E S^(1/2) */
     if (!status) {
         for (int32_t q = 0; q < k; q++) {
             for (int32_t c = 0; c < k; c++) e[(int64_t)q * k + c] *= length / sqrt(s[q] * s[c]);
