@@ -80,12 +80,12 @@ void gcg_blas_sgemm(int transpose_a, int transpose_b, int32_t m, int32_t n, int3
 
 void gcg_blas_dsyrk(int32_t n, int32_t k, const double *a, int64_t lda, double beta, double *c)
 {
-    cblas_dsyrk(CblasRowMajor, CblasUpper, CblasTrans, n, k, 1, a, (int)lda, beta, c, n);
+    if (n > 0) cblas_dsyrk(CblasRowMajor, CblasUpper, CblasTrans, n, k, 1, a, (int)lda, beta, c, n);
 }
 
 void gcg_blas_ssyrk(int32_t n, int32_t k, const float *a, int64_t lda, float beta, float *c)
 {
-    cblas_ssyrk(CblasRowMajor, CblasUpper, CblasTrans, n, k, 1, a, (int)lda, beta, c, n);
+    if (n > 0) cblas_ssyrk(CblasRowMajor, CblasUpper, CblasTrans, n, k, 1, a, (int)lda, beta, c, n);
 }
 
 void gcg_blas_dgemv(int transpose, int32_t m, int32_t n, double alpha, const double *a, int64_t lda,

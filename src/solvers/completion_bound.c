@@ -1,8 +1,11 @@
 /* The certificate of completion: which proof, how tight, and what it costs (SOLVER.md sec. 4). */
 #include <math.h>
 
+#include "base/mem.h"
 #include "maths/certificate.h"
+#include "maths/tall.h"
 #include "solvers/completion.h"
+#include "steps/deflated_bound.h"
 
 enum { PROVE_ALWAYS = 256 /* min(rows, cols) up to which every bound is proved: it costs nothing */ };
 static const double FALSE_BOUND = 1e-6; /* probability that is stated for rule 4 */
@@ -40,6 +43,96 @@ static gcg_status prove_cholesky(completion *m, double room, int exact, double *
     return status;
 }
 
+/* ---- deflation ---- */
+
+/* R or, when it has fewer rows than columns, R', so that Z is on the smaller side; in double. */
+typedef struct {
+    completion *m;
+    double *r; /* one per rating; m's own when that is in double */
+    int turned;
+    gcg_linop op;
+    gcg_factors z, y, w;
+    double *g, *h; /* Y'Y, W'W */
+} deflation;
+
+static void op_times(void *ctx, const double *x, double *y)
+{
+    const deflation *d = ctx;
+    (d->turned ? gcg_pass_matvec_t : gcg_pass_matvec)(d->m->pass, GCG_DOUBLE, d->r, x, y);
+}
+
+static void op_times_t(void *ctx, const double *y, double *x)
+{
+    const deflation *d = ctx;
+    (d->turned ? gcg_pass_matvec : gcg_pass_matvec_t)(d->m->pass, GCG_DOUBLE, d->r, y, x);
+}
+
+static void deflation_release(deflation *d)
+{
+    if (d->r != d->m->r) gcg_mem_free(d->r);
+    gcg_factors_release(&d->z);
+    gcg_factors_release(&d->y);
+    gcg_factors_release(&d->w);
+    gcg_mem_free(d->g);
+    gcg_mem_free(d->h);
+}
+
+/* Z = basis of the iterate's and the atoms' singular vectors; Y, W and their Gram matrices. */
+static gcg_status deflation_init(deflation *d, completion *m, gcg_err *err)
+{
+    int32_t k = m->u.k + m->atoms.count, rows = m->x->rows, cols = m->x->cols;
+    *d = (deflation){.m = m, .r = m->r, .turned = rows < cols};
+    d->op = (gcg_linop){d->turned ? cols : rows, d->turned ? rows : cols, d, op_times, op_times_t, 0};
+    gcg_status status = gcg_factors_init(&d->z, d->op.cols, k, GCG_DOUBLE, err);
+    if (!status && m->type == GCG_FLOAT) {
+        d->r = gcg_mem_alloc_array(m->x->nnz, sizeof *d->r);
+        if (!d->r) status = gcg_fail_memory(err, "certificate");
+        if (!status) gcg_kernels_vector_ops(GCG_FLOAT).to_double(m->x->nnz, m->r, d->r);
+    }
+    if (status) return status;
+    gcg_factors_put(&d->z, 0, d->turned ? &m->u : &m->v, 0, m->u.k, NULL);
+    gcg_factors_put(&d->z, m->u.k, d->turned ? &m->atoms.u : &m->atoms.v, 0, m->atoms.count, NULL);
+    status = gcg_tall_orthonormalise(&d->z, 0, NULL, err);
+    if (!status) status = gcg_factors_init(&d->y, d->op.rows, d->z.k, GCG_DOUBLE, err);
+    if (!status) status = gcg_factors_init(&d->w, d->op.cols, d->z.k, GCG_DOUBLE, err);
+    if (status) return status;
+    (d->turned ? gcg_pass_times_t : gcg_pass_times)(m->pass, d->r, &d->z, &d->y);
+    (d->turned ? gcg_pass_times : gcg_pass_times_t)(m->pass, d->r, &d->y, &d->w);
+    m->block_matvecs += 2 * (int64_t)d->z.k;
+    int64_t size = (int64_t)d->z.k * d->z.k;
+    d->g = gcg_mem_alloc_array(size, sizeof *d->g);
+    d->h = gcg_mem_alloc_array(size, sizeof *d->h);
+    if (!d->g || !d->h) return gcg_fail_memory(err, "certificate");
+    status = gcg_tall_gram(&d->y, &d->y, 0, d->g, err);
+    return status ? status : gcg_tall_gram(&d->w, &d->w, 0, d->h, err);
+}
+
+/* How loosely what deflation leaves may be bounded: a third of its distance from the top, on sigma^2. */
+static double deflated_eps(const completion *m)
+{
+    const double loosest = 0.2;
+    int32_t count = m->atoms.count;
+    double rest = count > 0 ? m->atoms.sigma[count - 1] / m->sigma : 0;
+    return fmin((1 - rest * rest) / 3, loosest);
+}
+
+/* sigma_1(R) to within what rounding and the coupling leave. *sigma is INFINITY when deflation does not help.
+ */
+static gcg_status prove_deflated(completion *m, double *sigma, gcg_err *err)
+{
+    const double most = 0.1;
+    deflation d;
+    gcg_status status = deflation_init(&d, m, err);
+    if (!status)
+        status = gcg_deflated_bound(&d.op, &d.z, d.g, d.h, deflated_eps(m), FALSE_BOUND, m->set->seed,
+                                    m->sigma, most, sigma, err);
+    m->op.matvecs += d.op.matvecs;
+    deflation_release(&d);
+    return status;
+}
+
+/* ---- which proof ---- */
+
 /* Seconds of a Lanczos run for eps on one thread (SOLVER.md sec. 4, rule 4). What is chosen by it depends on
  * the data alone, not on times measured, so that it is the same in every run and for any number of threads.
  */
@@ -68,7 +161,16 @@ static double affordable_eps(const completion *m)
     return eps;
 }
 
-/* Which proof of a bound within eps on sigma^2: Cholesky where it is asked for, usual, or cheaper. */
+/* Seconds of the proof by deflation: two products with a block in double, and the Lanczos run. */
+static double deflation_seconds(const completion *m, double eps)
+{
+    const double column = 0.15e-9; /* per rating and column, measured */
+    double k = (double)m->u.k + m->atoms.count;
+    return 2 * k * column * (double)m->x->nnz + lanczos_seconds(m, eps);
+}
+
+/* Is the proof of a bound within eps on sigma^2 to be by Cholesky: where it is asked for, usual, or cheaper.
+ */
 static int by_cholesky(const completion *m, double eps)
 {
     int32_t n = mc_smaller(m);
@@ -76,38 +178,68 @@ static int by_cholesky(const completion *m, double eps)
     return m->set->certify || cholesky_seconds(m) < lanczos_seconds(m, eps);
 }
 
+/* Deflation is tried where Cholesky is neither asked for nor usual, and the atoms reach far enough below the
+ * iterate's singular values. */
+static int by_deflation(const completion *m, int last)
+{
+    const double least = 2e-3;
+    double eps = deflated_eps(m);
+    return !m->set->plain && m->sigma > 0 && !m->set->certify && mc_smaller(m) > MC_CHOLESKY_DEFAULT &&
+           eps >= least && (!last || deflation_seconds(m, eps) <= LAST_SECONDS);
+}
+
+/* By Lanczos alone, to within eps on sigma^2; *sigma stays where that would take too long. */
+static gcg_status prove_lanczos(completion *m, double eps, double least, double *sigma, int *proved,
+                                gcg_err *err)
+{
+    *proved = eps >= least && eps < 1;
+    return *proved ? gcg_polar_bound(&m->op, eps, FALSE_BOUND, m->set->seed, sigma, NULL, err) : GCG_OK;
+}
+
+/* The proof itself: *rule says which, ESTIMATE when none succeeded; *sigma is the bound. */
+static gcg_status prove(completion *m, int last, double wanted_gap, double room, double *sigma,
+                        gcg_certificate_rule *rule, gcg_err *err)
+{
+    /* s^2 = theta / (1 - eps) uses half of the room, what the estimate may be short of the other half */
+    double eps = fmin(room, 0.05), least = 0.1 * wanted_gap;
+    int small = mc_smaller(m) <= PROVE_ALWAYS, proved = 0;
+    gcg_status status = GCG_OK;
+    if (!small && by_deflation(m, last)) {
+        status = prove_deflated(m, sigma, err);
+        if (status || *sigma < INFINITY) {
+            *rule = GCG_CERT_PROBABILITY;
+            return status;
+        }
+        *sigma = m->sigma;
+    }
+    if (small || (by_cholesky(m, fmax(eps, least)) && (!last || cholesky_seconds(m) <= LAST_SECONDS))) {
+        int exact = last || room == 0 || small;
+        status = prove_cholesky(m, room > 0 ? room : wanted_gap, exact, sigma, err);
+        if (*sigma < INFINITY)
+            *rule = GCG_CERT_CHOLESKY;
+        else
+            *sigma = m->sigma * (1 + room); /* so much is known now */
+        return status;
+    }
+    if (last) eps = fmax(least = affordable_eps(m), eps);
+    status = prove_lanczos(m, eps, least, sigma, &proved, err);
+    if (proved) *rule = GCG_CERT_PROBABILITY;
+    return status;
+}
+
 gcg_status mc_bound(void *self, gcg_bound_effort effort, double wanted_gap, gcg_bound *out, gcg_err *err)
 {
     completion *m = self;
     gcg_status status = GCG_OK;
     double sigma = m->sigma, room = guard_room(m, wanted_gap);
-    /* s^2 = theta / (1 - eps) uses half of the room, what the estimate may be short of the other half */
-    double eps = fmin(room, 0.05), least = 0.1 * wanted_gap;
-    int last = effort == GCG_BOUND_LAST;
     *out = (gcg_bound){.rule = GCG_CERT_ESTIMATE};
     if (m->r_r == 0) { /* R = 0: Y = 0 is the best dual point, and F = lambda rho */
         out->rule = GCG_CERT_CHOLESKY;
         return GCG_OK;
     }
-    if (mc_smaller(m) <= PROVE_ALWAYS || (effort != GCG_BOUND_ESTIMATE && by_cholesky(m, fmax(eps, least)) &&
-                                          (!last || cholesky_seconds(m) <= LAST_SECONDS))) {
-        int exact = last || room == 0 || mc_smaller(m) <= PROVE_ALWAYS;
-        status = prove_cholesky(m, room > 0 ? room : wanted_gap, exact, &sigma, err);
-        if (sigma < INFINITY)
-            out->rule = GCG_CERT_CHOLESKY;
-        else
-            sigma = m->sigma * (1 + room); /* so much is known now */
-    } else if (effort != GCG_BOUND_ESTIMATE) {
-        if (last) {
-            least = affordable_eps(m);
-            eps = fmax(least, eps);
-        }
-        if (eps >= least && eps < 1) {
-            status = gcg_polar_bound(&m->op, eps, FALSE_BOUND, m->set->seed, &sigma, NULL, err);
-            out->rule = GCG_CERT_PROBABILITY;
-            out->probability = FALSE_BOUND;
-        }
-    }
+    if (effort != GCG_BOUND_ESTIMATE || mc_smaller(m) <= PROVE_ALWAYS)
+        status = prove(m, effort == GCG_BOUND_LAST, wanted_gap, room, &sigma, &out->rule, err);
+    if (out->rule == GCG_CERT_PROBABILITY) out->probability = FALSE_BOUND;
     if (sigma > m->sigma) m->sigma = sigma;
     out->dual = gcg_certificate_dual(m->lambda, sigma, m->r_x, m->r_r);
     return status;
