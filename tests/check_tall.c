@@ -149,7 +149,7 @@ START_TEST(a_projection_leaves_nothing_of_the_basis)
         gcg_factors b = naive_factors(&g, 700, 6, type, 1), x = naive_factors(&g, 700, 4, type, 1);
         ck_assert_int_eq(gcg_tall_orthonormalise(&b, 0, NULL, NULL), GCG_OK);
         double *before = naive_dense(&x), *basis = naive_dense(&b);
-        ck_assert_int_eq(gcg_tall_project(&b, NULL, &x, NULL), GCG_OK);
+        ck_assert_int_eq(gcg_tall_project(&b, NULL, 2, &x, NULL), GCG_OK);
         ck_assert_double_le(overlap(&b, &x), tiny);
         double *c = naive_multiply(6, 4, 700, basis, 1, before, 0),
                *part = naive_multiply(700, 4, 6, basis, 0, c, 0);
@@ -163,7 +163,7 @@ START_TEST(a_projection_leaves_nothing_of_the_basis)
         }
         for (int i = 0; i < 700; i++)
             for (int q = 0; q < 4; q++) gcg_factors_set(&x, i, q, after[i * 4 + q] + part[i * 4 + q]);
-        ck_assert_int_eq(gcg_tall_project(&b, weight, &x, NULL), GCG_OK);
+        ck_assert_int_eq(gcg_tall_project(&b, weight, 2, &x, NULL), GCG_OK);
         ck_assert_double_le(overlap(&b, &x), 3 * tiny);
         free(before);
         free(basis);
@@ -193,7 +193,7 @@ START_TEST(an_orthonormal_basis_has_the_same_span)
         ck_assert(naive_padding_is_zero(&x));
         ck_assert_double_le(distance_from_orthonormal(&x), tiny);
         ck_assert_double_eq_tol(smallest, 0.09, 0.02); /* 900 * 1e-4 */
-        ck_assert_int_eq(gcg_tall_project(&x, NULL, &original, NULL), GCG_OK);
+        ck_assert_int_eq(gcg_tall_project(&x, NULL, 2, &original, NULL), GCG_OK);
         double norm;
         ck_assert_int_eq(gcg_tall_square_norm(&original, &norm, NULL), GCG_OK);
         ck_assert_double_le(norm, 5000 * tiny * tiny * 100);
@@ -220,7 +220,7 @@ START_TEST(short_directions_are_dropped_on_request)
     gcg_factors zero = naive_factors(&g, 100, 3, GCG_FLOAT, 0);
     ck_assert_int_eq(gcg_tall_orthonormalise(&zero, 0, NULL, NULL), GCG_OK);
     ck_assert_int_eq(zero.k, 0);
-    ck_assert_int_eq(gcg_tall_project(&zero, NULL, &zero, NULL), GCG_OK); /* no columns: nothing to do */
+    ck_assert_int_eq(gcg_tall_project(&zero, NULL, 2, &zero, NULL), GCG_OK); /* no columns: nothing to do */
     gcg_factors_release(&zero);
 }
 END_TEST
@@ -295,7 +295,7 @@ static gcg_status call_one(void *ctx)
             status = gcg_tall_times(&a, c, 0, 0, &b, NULL);
             break;
         case 3:
-            status = gcg_tall_project(&a, NULL, &b, NULL);
+            status = gcg_tall_project(&a, NULL, 2, &b, NULL);
             break;
         case 4:
             status = gcg_tall_orthonormalise(&a, 0, NULL, NULL);

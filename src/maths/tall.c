@@ -9,11 +9,22 @@
 #include "base/parallel.h"
 #include "maths/kernels.h"
 
-enum { BLOCK = 512, /* rows of one BLAS call */ GROUP = 8 /* row blocks that share one partial sum */ };
+enum {
+    BLOCK = 256,     /* rows of one BLAS call */
+    MOST_GROUPS = 16 /* of row blocks that share one partial sum: tasks for the threads */
+};
+
+/* Rows of a group: whole blocks. */
+static int32_t rows_of_group(int32_t rows)
+{
+    int64_t blocks = ((int64_t)rows + BLOCK - 1) / BLOCK;
+    return (int32_t)(((blocks + MOST_GROUPS - 1) / MOST_GROUPS) * BLOCK);
+}
 
 static int64_t groups(int32_t rows)
 {
-    return ((int64_t)rows + BLOCK * GROUP - 1) / (BLOCK * GROUP);
+    int64_t each = rows_of_group(rows);
+    return each > 0 ? (rows + each - 1) / each : 0;
 }
 
 typedef struct {
@@ -75,8 +86,9 @@ static void gram_block_stored(const call *c, int32_t i, int32_t n, double *sum, 
 
 static int32_t group_rows(int64_t group, int32_t rows, int32_t *first)
 {
-    *first = (int32_t)(group * BLOCK * GROUP);
-    return rows - *first < BLOCK * GROUP ? rows - *first : BLOCK * GROUP;
+    int32_t each = rows_of_group(rows);
+    *first = (int32_t)(group * each);
+    return rows - *first < each ? rows - *first : each;
 }
 
 static void gram_task(int64_t group, void *ctx)
@@ -181,13 +193,14 @@ gcg_status gcg_tall_times(const gcg_factors *a, const double *c_in, double beta,
     return status;
 }
 
-gcg_status gcg_tall_project(const gcg_factors *b, const double *weight, gcg_factors *x, gcg_err *err)
+gcg_status gcg_tall_project(const gcg_factors *b, const double *weight, int rounds, gcg_factors *x,
+                            gcg_err *err)
 {
     if (b->k == 0 || x->k == 0) return GCG_OK;
     int64_t size = (int64_t)b->k * x->k;
     double *g = gcg_mem_alloc_array(size, sizeof *g);
     gcg_status status = g ? GCG_OK : gcg_fail_memory(err, "projection");
-    for (int round = 0; round < 2 && !status; round++) {
+    for (int round = 0; round < rounds && !status; round++) {
         status = gcg_tall_gram(b, x, 0, g, err);
         if (status) break;
         for (int64_t e = 0; e < size; e++) g[e] *= weight ? -weight[e / x->k] : -1;
@@ -205,12 +218,37 @@ void gcg_tall_cut(gcg_factors *x, int32_t k)
     x->k = k;
 }
 
+/* One round where no direction is lost: X <- X C^(-1) with X'X = C'C, C upper triangular. *done = 0, and X as
+ * it was, where a pivot comes near `least` or rounding. *smallest: the least squared pivot. */
+static gcg_status orthonormalise_by_cholesky(gcg_factors *x, double least, double *g, int *done,
+                                             double *smallest, gcg_err *err)
+{
+    const double margin = 4; /* pivots are no smaller than the least eigenvalue, and mostly not much larger */
+    double rounding = x->type == GCG_FLOAT ? 1e-5 : 1e-12; /* of a Gram matrix in this precision, with room */
+    int64_t k = x->k;
+    *done = 0;
+    gcg_status status = gcg_tall_gram(x, x, 0, g, err);
+    if (status) return status;
+    double largest = 0;
+    for (int64_t q = 0; q < k; q++) largest = fmax(largest, g[q * k + q]);
+    if (!(largest > 0) || !gcg_blas_cholesky((int32_t)k, g)) return GCG_OK;
+    *smallest = INFINITY;
+    for (int64_t q = 0; q < k; q++) *smallest = fmin(*smallest, g[q * k + q] * g[q * k + q]);
+    if (!(*smallest > margin * fmax(least, rounding * largest))) return GCG_OK;
+    gcg_blas_invert_upper((int32_t)k, g);
+    gcg_factors out = *x;
+    *done = 1;
+    return gcg_tall_times(x, g, 0, 0, &out, err);
+}
+
 /* One round: X <- X A L^(-1/2) with X'X = A L A'. *smallest: the least entry of L that was kept. */
 static gcg_status orthonormalise_once(gcg_factors *x, double least, double *g, double *basis, double *values,
                                       double *smallest, gcg_err *err)
 {
-    int32_t k = x->k, kept = 0;
-    gcg_status status = gcg_tall_gram(x, x, 1, g, err);
+    int32_t k = x->k, kept = 0, done;
+    gcg_status status = orthonormalise_by_cholesky(x, least, g, &done, smallest, err);
+    if (status || done) return status;
+    status = gcg_tall_gram(x, x, 1, g, err);
     if (!status) status = gcg_blas_eigen(k, g, values, err);
     if (status) return status;
     double rounding = x->type == GCG_FLOAT ? 1e-10 : 1e-24; /* squared, with room */

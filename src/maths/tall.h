@@ -16,14 +16,17 @@ gcg_status gcg_tall_gram(const gcg_factors *a, const gcg_factors *b, int exact, 
  */
 gcg_status gcg_tall_times(const gcg_factors *a, const double *c, double beta, int exact, gcg_factors *out,
                           gcg_err *err);
-/* X -= B diag(weight) (B'X), twice: X orthogonal to the columns of B, to rounding, when these are orthogonal
- * with squared norms 1 / weight (weight NULL: orthonormal). */
-gcg_status gcg_tall_project(const gcg_factors *b, const double *weight, gcg_factors *x, gcg_err *err);
+/* X -= B diag(weight) (B'X), so many rounds: with two X is orthogonal to the columns of B, to rounding, when
+ * these are orthogonal with squared norms 1 / weight (weight NULL: orthonormal); with one, to rounding of the
+ * old X. */
+gcg_status gcg_tall_project(const gcg_factors *b, const double *weight, int rounds, gcg_factors *x,
+                            gcg_err *err);
 /* Sum of the squares of all entries, in double. */
 gcg_status gcg_tall_square_norm(const gcg_factors *x, double *norm, gcg_err *err);
-/* Replaces X by an orthonormal basis of its columns' span (eigenbasis of the Gram matrix, twice). Directions
- * with a squared norm below `least`, or below rounding beside the largest, are dropped: x->k may fall, to 0
- * at worst. *smallest (may be NULL): squared norm of the smallest direction that was kept. */
+/* Replaces X by an orthonormal basis of its columns' span (Cholesky factor or eigenbasis of the Gram matrix,
+ * twice). Directions with a squared norm below `least`, or below rounding beside the largest, are dropped:
+ * x->k may fall, to 0 at worst. *smallest (may be NULL): squared norm of the smallest direction that was
+ * kept. */
 gcg_status gcg_tall_orthonormalise(gcg_factors *x, double least, double *smallest, gcg_err *err);
 /* A narrower view of the first k columns becomes the matrix itself: columns k.. are set to 0. */
 void gcg_tall_cut(gcg_factors *x, int32_t k);

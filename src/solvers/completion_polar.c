@@ -80,7 +80,7 @@ static gcg_status ritz_estimate(completion *m, gcg_err *err)
                     gram[(row + i) * n + col + j] = gram[(col + j) * n + row + i] = value;
                 }
         }
-    if (!status) status = gcg_blas_eigen((int32_t)n, gram, values, err);
+    if (!status) status = gcg_blas_eigenvalues((int32_t)n, gram, values, err);
     if (!status) m->sigma = sqrt(fmax(values[n - 1], 0));
     gcg_factors_release(&rz);
     gcg_mem_free(gram);
