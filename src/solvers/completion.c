@@ -46,7 +46,9 @@ static gcg_status widen(void *self, int *widened, gcg_err *err)
     gcg_factors_release(&m->spare);
     gcg_triplets_release(&m->atoms);
     gcg_status status = rating_arrays(m, GCG_DOUBLE, err);
-    return status ? status : mc_lay_out(m, m->u.k, GCG_DOUBLE, err);
+    if (!status) status = mc_lay_out(m, m->u.k, GCG_DOUBLE, err);
+    if (!status) gcg_pass_residual_fast(m->pass, &m->u, &m->v, m->r);
+    return status;
 }
 
 static gcg_status finish(void *self, gcg_point_value *value, gcg_err *err)
@@ -79,7 +81,9 @@ static gcg_status init(completion *m, const gcg_csr *x, const gcg_solver_setting
     m->x_x = gcg_csr_value_stats(x).sum_squares;
     m->type = gcg_solver_first_type(x, set);
     if (!status) status = rating_arrays(m, m->type, err);
-    return status ? status : mc_lay_out(m, 0, m->type, err);
+    if (!status) status = mc_lay_out(m, 0, m->type, err);
+    if (!status) gcg_pass_residual_fast(m->pass, &m->u, &m->v, m->r);
+    return status;
 }
 
 static gcg_status copy_result(completion *m, gcg_solver_result *result, gcg_err *err)

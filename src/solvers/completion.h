@@ -29,7 +29,7 @@ enum {
 };
 
 /* U and V lie one after the other in one vector, so that L-BFGS sees a single point. R = P(X - W) = -grad
- * l(W) has one real per rating. */
+ * l(W) has one real per rating, and always belongs to the point. */
 typedef struct {
     const gcg_csr *x;
     const gcg_solver_settings *set;

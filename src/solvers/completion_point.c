@@ -118,11 +118,10 @@ gcg_status mc_balance(completion *m, gcg_err *err)
     return status;
 }
 
-/* r afresh in the factors' precision, ||R||^2, and F. With floats its rounding is 1e-9 of the loss and less,
- * far below the gaps that floats are used for; finish() has the exact value. */
-static gcg_status revalue(completion *m, gcg_err *err)
+/* ||R||^2 and F at the point. With floats the rounding of r is 1e-9 of the loss and less, far below the gaps
+ * that floats are used for; finish() has the exact value. */
+static gcg_status value_of_residual(completion *m, gcg_err *err)
 {
-    gcg_pass_residual_fast(m->pass, &m->u, &m->v, m->r);
     m->r_r = gcg_pass_inner(m->pass, m->type, m->r, m->r);
     m->value.loss = 0.5 * m->r_r;
     m->value.rank = m->u.k;
@@ -152,7 +151,7 @@ static void swap_residual(completion *m)
 /* The point and what belongs to it before a proximal step. */
 typedef struct {
     gcg_factors u, v;
-    double *s, r_r;
+    double r_r;
     gcg_point_value value;
 } saved;
 
@@ -160,18 +159,13 @@ static void saved_release(saved *old)
 {
     gcg_factors_release(&old->u);
     gcg_factors_release(&old->v);
-    gcg_mem_free(old->s);
 }
 
 static gcg_status save(const completion *m, saved *old, gcg_err *err)
 {
     *old = (saved){.r_r = m->r_r, .value = m->value};
     gcg_status status = gcg_factors_copy(&m->u, m->type, &old->u, err);
-    if (!status) status = gcg_factors_copy(&m->v, m->type, &old->v, err);
-    old->s = gcg_mem_alloc_array(m->u.k, sizeof *old->s);
-    if (!old->s) return gcg_fail_memory(err, "factors");
-    memcpy(old->s, m->s, (size_t)m->u.k * sizeof *m->s);
-    return status;
+    return status ? status : gcg_factors_copy(&m->v, m->type, &old->v, err);
 }
 
 /* Back to the old point; its residual is still in b. */
@@ -181,7 +175,6 @@ static gcg_status restore(completion *m, const saved *old, gcg_err *err)
     if (status) return status;
     gcg_factors_put(&m->u, 0, &old->u, 0, old->u.k, NULL);
     gcg_factors_put(&m->v, 0, &old->v, 0, old->v.k, NULL);
-    memcpy(m->s, old->s, (size_t)old->u.k * sizeof *m->s);
     m->r_r = old->r_r;
     m->value = old->value;
     swap_residual(m);
@@ -201,9 +194,9 @@ static double better_length(const completion *m, const saved *old)
     return fmin(fmax(m->length * fmin(fmax(slope / d_d, 1 / change), change), 1), most);
 }
 
-/* The restricted proximal step. Its length follows the curvature that the last ones met: ratings are few, so
- * that ||P(D)||^2 is a small part of ||D||^2 and a step of length 1 far too short (0.2 on MovieLens). A step
- * that raises F is taken back, and repeated at length 1. */
+/* The restricted proximal step, which balances too. Its length follows the curvature that the last ones met:
+ * ratings are few, so that ||P(D)||^2 is a small part of ||D||^2 and a step of length 1 far too short (0.2 on
+ * MovieLens). A step that raises F is taken back, and repeated at length 1. */
 static gcg_status prox(completion *m, gcg_err *err)
 {
     const double rounding = m->type == GCG_FLOAT ? 1e-8 : 1e-14;
@@ -214,8 +207,10 @@ static gcg_status prox(completion *m, gcg_err *err)
         again = 0;
         status = gcg_rotate_prox(&m->u, &m->v, &m->rv, m->lambda, length, m->s, err);
         if (!status) status = mc_shrink(m, err);
+        if (status) break;
         swap_residual(m);
-        if (!status) status = revalue(m, err);
+        gcg_pass_residual_fast(m->pass, &m->u, &m->v, m->r);
+        status = value_of_residual(m, err);
         if (status) break;
         m->length = better_length(m, &old);
         if (m->value.objective > old.value.objective * (1 + rounding) && length > 1) {
@@ -232,8 +227,7 @@ static gcg_status prox(completion *m, gcg_err *err)
 gcg_status mc_evaluate(void *self, gcg_point_value *value, gcg_err *err)
 {
     completion *m = self;
-    gcg_status status = m->set->plain ? GCG_OK : mc_balance(m, err);
-    if (!status) status = revalue(m, err);
+    gcg_status status = value_of_residual(m, err);
     if (!status && !m->set->plain) status = times_v(m, err);
     if (!status && !m->set->plain && m->u.k > 0) status = prox(m, err);
     if (!status) m->r_x = gcg_pass_inner_x(m->pass, m->type, m->r);

@@ -1,5 +1,5 @@
-/* Balanced basis and restricted proximal step: see rotate.h. Everything is done in double on k x k matrices.
- */
+/* Balanced basis and restricted proximal step: see rotate.h. Small matrices (k x k) are in double, tall ones
+ * are multiplied in their own precision. */
 #include "steps/rotate.h"
 
 #include <math.h>
@@ -9,135 +9,125 @@
 #include "base/mem.h"
 #include "maths/tall.h"
 
-/* The square matrices of one call, and how many. */
+/* A factor F (rows x k) in two parts: F to_basis has orthonormal columns (some may be 0), F = (F to_basis)
+ * root. */
 typedef struct {
-    double *block;
-    int64_t size;
-} squares;
+    double *to_basis, *root; /* k x k */
+} split;
 
-static gcg_status squares_init(squares *w, int32_t k, int count, gcg_err *err)
+/* F'F = G = C'C, C upper triangular: root = C, to_basis = C^(-1). Columns are scaled to length 1 first, so
+ * that small ones count as much as large ones. 0 when the columns are nearly dependent. scale: k doubles. */
+static int split_by_cholesky(int32_t k, gcg_dtype type, const double *g, double *scale, const split *out)
 {
-    w->size = (int64_t)k * k;
-    w->block = gcg_mem_alloc_array(w->size * count, sizeof *w->block);
-    return w->block ? GCG_OK : gcg_fail_memory(err, "basis change");
+    double rounding = type == GCG_FLOAT ? 1e-4 : 1e-8; /* of a squared pivot: far above rounding in G */
+    double *c = out->root;
+    for (int64_t q = 0; q < k; q++) {
+        if (!(g[q * k + q] > 0)) return 0;
+        scale[q] = sqrt(g[q * k + q]);
+    }
+    for (int64_t q = 0; q < k; q++)
+        for (int64_t e = 0; e < k; e++) c[q * k + e] = g[q * k + e] / (scale[q] * scale[e]);
+    if (!gcg_blas_cholesky(k, c)) return 0;
+    for (int64_t q = 0; q < k; q++)
+        if (c[q * k + q] * c[q * k + q] < rounding) return 0;
+    memcpy(out->to_basis, c, (size_t)k * (size_t)k * sizeof *c);
+    gcg_blas_invert_upper(k, out->to_basis);
+    for (int64_t q = 0; q < k; q++)
+        for (int64_t e = 0; e < k; e++) {
+            c[q * k + e] = e < q ? 0 : c[q * k + e] * scale[e];
+            out->to_basis[q * k + e] /= scale[q];
+        }
+    return 1;
 }
 
-/* U <- U C with C the first `kept` columns of the k x k matrix c, packed in place. */
-static gcg_status apply(gcg_factors *f, double *c, int32_t kept, gcg_err *err)
+/* The same from G = A L A': root = L^(1/2) A', to_basis = A L^(-1/2), with 0 for eigenvalues that are
+ * rounding. g is overwritten. */
+static gcg_status split_by_eigen(int32_t k, double *g, double *values, const split *out, gcg_err *err)
+{
+    const double tiny = 1e-14; /* of the largest eigenvalue: rounding of the Gram matrix */
+    gcg_status status = gcg_blas_eigen(k, g, values, err);
+    if (status) return status;
+    for (int64_t q = 0; q < k; q++) { /* row q of g is eigenvector q */
+        double root = values[q] > tiny * values[k - 1] ? sqrt(values[q]) : 0,
+               inverse = root > 0 ? 1 / root : 0;
+        for (int64_t e = 0; e < k; e++) {
+            out->root[q * k + e] = root * g[q * k + e];
+            out->to_basis[e * k + q] = inverse * g[q * k + e];
+        }
+    }
+    return GCG_OK;
+}
+
+/* The Gram matrix is exact (in double) where Cholesky will not do. */
+static gcg_status split_factor(const gcg_factors *f, double *g, double *values, const split *out,
+                               gcg_err *err)
+{
+    gcg_status status = gcg_tall_gram(f, f, 0, g, err);
+    if (status || split_by_cholesky(f->k, f->type, g, values, out)) return status;
+    status = gcg_tall_gram(f, f, 1, g, err);
+    return status ? status : split_by_eigen(f->k, g, values, out, err);
+}
+
+/* F <- F to_basis y sqrt(s), the first `kept` columns. y is k x k row-major (transposed when turned); c is
+ * scratch. */
+static gcg_status apply(gcg_factors *f, const split *part, const double *y, int turned, const double *s,
+                        int32_t kept, double *c, gcg_err *err)
 {
     int32_t k = f->k;
-    for (int32_t q = 0; q < k; q++)
-        memmove(c + (int64_t)q * kept, c + (int64_t)q * k, (size_t)kept * sizeof *c);
-    gcg_factors out = *f; /* same rows: each is read before it is written */
+    gcg_blas_dgemm(0, turned, k, kept, k, 1, part->to_basis, k, y, k, 0, c, kept);
+    for (int64_t q = 0; q < k; q++)
+        for (int64_t e = 0; e < kept; e++) c[q * kept + e] *= sqrt(s[e]);
+    gcg_factors out = *f; /* the same rows, fewer columns */
     out.k = kept;
     gcg_status status = gcg_tall_times(f, c, 0, 0, &out, err);
     if (!status) gcg_tall_cut(f, kept);
     return status;
 }
 
-/* Eigen of the Gram matrix g: rows of g become A', values become sqrt(L), tiny ones 0. */
-static gcg_status root_eigen(int32_t k, double *g, double *values, gcg_err *err)
+/* With U = P C, V = Q D, M = U'RV: the SVD Y T Z' of C D' + length P'RQ; s = (T - threshold)_+; U <- P Y
+ * sqrt(s), V <- Q Z sqrt(s), columns with s_q <= drop s_1 or 0 dropped. rv NULL: without R. */
+static gcg_status rotate(gcg_factors *u, gcg_factors *v, const gcg_factors *rv, double length,
+                         double threshold, double drop, double *s, gcg_err *err)
 {
-    const double tiny = 1e-14; /* of the largest eigenvalue: rounding of the Gram matrix */
-    gcg_status status = gcg_blas_eigen(k, g, values, err);
-    if (status) return status;
-    double floor = tiny * values[k - 1];
-    for (int32_t q = 0; q < k; q++) values[q] = values[q] > floor ? sqrt(values[q]) : 0;
-    return GCG_OK;
-}
-
-/* row q of m times scale[q] */
-static void scale_rows(int32_t k, double *m, const double *scale)
-{
-    for (int32_t q = 0; q < k; q++)
-        for (int32_t c = 0; c < k; c++) m[(int64_t)q * k + c] *= scale[q];
-}
-
-static double inverse(double x)
-{
-    return x > 0 ? 1 / x : 0;
-}
-
-/* c = A L^(-1/2) y S^(1/2); at holds A' as rows, root sqrt(L), y is k x k row-major (transposed when y_rows).
- */
-static void change(int32_t k, double *at, const double *root, double *y, int y_rows, const double *s,
-                   double *c)
-{
-    for (int32_t q = 0; q < k; q++)
-        for (int32_t e = 0; e < k; e++) at[(int64_t)q * k + e] *= inverse(root[q]);
-    gcg_blas_dgemm(1, y_rows, k, k, k, 1, at, k, y, k, 0, c, k);
-    for (int32_t q = 0; q < k; q++)
-        for (int32_t e = 0; e < k; e++) c[(int64_t)q * k + e] *= sqrt(s[e]);
+    enum { SQUARES = 8 };
+    int32_t k = u->k, kept = 0;
+    if (k == 0) return GCG_OK;
+    int64_t size = (int64_t)k * k;
+    double *block = gcg_mem_alloc_array(SQUARES * size, sizeof *block),
+           *values = gcg_mem_alloc_array(k, sizeof *values), *w[SQUARES];
+    for (int i = 0; i < SQUARES; i++) w[i] = block ? block + i * size : NULL;
+    split part_u = {w[0], w[1]}, part_v = {w[2], w[3]};
+    double *product = w[4], *y = w[5], *zt = w[6], *g = w[7];
+    gcg_status status = block && values ? GCG_OK : gcg_fail_memory(err, "basis change");
+    if (!status) status = split_factor(u, g, values, &part_u, err);
+    if (!status) status = split_factor(v, g, values, &part_v, err);
+    if (!status) gcg_blas_dgemm(0, 1, k, k, k, 1, part_u.root, k, part_v.root, k, 0, product, k);
+    if (!status && rv) {
+        status = gcg_tall_gram(u, rv, 0, g, err);
+        if (!status) { /* P'RQ = to_basis_u' M to_basis_v */
+            gcg_blas_dgemm(1, 0, k, k, k, length, part_u.to_basis, k, g, k, 0, y, k);
+            gcg_blas_dgemm(0, 0, k, k, k, 1, y, k, part_v.to_basis, k, 1, product, k);
+        }
+    }
+    if (!status) status = gcg_blas_svd(k, k, product, s, y, zt, err);
+    if (!status) {
+        for (int32_t q = 0; q < k; q++) s[q] = fmax(s[q] - threshold, 0);
+        while (kept < k && s[kept] > drop * s[0] && s[kept] > 0) kept++;
+        status = apply(u, &part_u, y, 0, s, kept, g, err);
+    }
+    if (!status) status = apply(v, &part_v, zt, 1, s, kept, g, err);
+    gcg_mem_free(block);
+    gcg_mem_free(values);
+    return status;
 }
 
 gcg_status gcg_rotate_balance(gcg_factors *u, gcg_factors *v, double drop, double *s, gcg_err *err)
 {
-    int32_t k = u->k, kept = 0;
-    if (k == 0) return GCG_OK;
-    squares w;
-    double *roots = gcg_mem_alloc_array(2 * (int64_t)k, sizeof *roots);
-    gcg_status status = squares_init(&w, k, 6, err);
-    if (!status && !roots) status = gcg_fail_memory(err, "basis change");
-    double *a = w.block, *b = a ? a + w.size : NULL, *product = a ? b + w.size : NULL,
-           *y = a ? product + w.size : NULL, *zt = a ? y + w.size : NULL, *c = a ? zt + w.size : NULL;
-    if (!status) status = gcg_tall_gram(u, u, 0, a, err);
-    if (!status) status = gcg_tall_gram(v, v, 0, b, err);
-    if (!status) status = root_eigen(k, a, roots, err);
-    if (!status) status = root_eigen(k, b, roots + k, err);
-    if (!status) { /* K = L^(1/2) A'B M^(1/2) */
-        gcg_blas_dgemm(0, 1, k, k, k, 1, a, k, b, k, 0, product, k);
-        scale_rows(k, product, roots);
-        for (int32_t q = 0; q < k; q++)
-            for (int32_t e = 0; e < k; e++) product[(int64_t)q * k + e] *= roots[k + e];
-        status = gcg_blas_svd(k, k, product, s, y, zt, err);
-    }
-    if (!status) {
-        while (kept < k && s[kept] > drop * s[0] && s[kept] > 0) kept++;
-        change(k, a, roots, y, 0, s, c);
-        status = apply(u, c, kept, err);
-    }
-    if (!status) {
-        change(k, b, roots + k, zt, 1, s, c);
-        status = apply(v, c, kept, err);
-    }
-    gcg_mem_free(w.block);
-    gcg_mem_free(roots);
-    return status;
+    return rotate(u, v, NULL, 0, 0, drop, s, err);
 }
 
 gcg_status gcg_rotate_prox(gcg_factors *u, gcg_factors *v, const gcg_factors *rv, double lambda,
                            double length, double *s, gcg_err *err)
 {
-    int32_t k = u->k, kept = 0;
-    double threshold = length * lambda;
-    if (k == 0) return GCG_OK;
-    squares w;
-    double *t = gcg_mem_alloc_array(k, sizeof *t);
-    gcg_status status = squares_init(&w, k, 3, err);
-    if (!status && !t) status = gcg_fail_memory(err, "proximal step");
-    double *e = w.block, *a = e ? e + w.size : NULL, *bt = e ? a + w.size : NULL;
-    if (!status) status = gcg_tall_gram(u, rv, 0, e, err); /* U'RV = S^(1/2) E S^(1/2) */
-    if (!status) {
-        for (int32_t q = 0; q < k; q++) {
-            for (int32_t c = 0; c < k; c++) e[(int64_t)q * k + c] *= length / sqrt(s[q] * s[c]);
-            e[(int64_t)q * k + q] += s[q];
-        }
-        status = gcg_blas_svd(k, k, e, t, a, bt, err);
-    }
-    if (!status) {
-        while (kept < k && t[kept] > threshold) kept++;
-        double *bcols = e; /* B = bt' */
-        for (int32_t q = 0; q < k; q++)
-            for (int32_t c = 0; c < k; c++) {
-                double root = sqrt(fmax(t[c] - threshold, 0) / s[q]);
-                bcols[(int64_t)q * k + c] = bt[(int64_t)c * k + q] * root;
-                a[(int64_t)q * k + c] *= root;
-            }
-        status = apply(u, a, kept, err);
-        if (!status) status = apply(v, bcols, kept, err);
-        for (int32_t q = 0; q < k; q++) s[q] = fmax(t[q] - threshold, 0);
-    }
-    gcg_mem_free(w.block);
-    gcg_mem_free(t);
-    return status;
+    return rotate(u, v, rv, length, length * lambda, 0, s, err);
 }

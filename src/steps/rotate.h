@@ -11,11 +11,12 @@
  * (||U||^2 + ||V||^2) has its smallest value. */
 gcg_status gcg_rotate_balance(gcg_factors *u, gcg_factors *v, double drop, double *s, gcg_err *err);
 
-/* The proximal gradient step of the given length inside span(P) x span(Q): with U, V balanced (s their
- * singular values) and rv = R V (rows x k), E = P'RQ, S + length E = A T B': U <- P A (T - length
- * lambda)_+^(1/2), V <- Q B (T - length lambda)_+^(1/2), zero columns dropped. Length 1 never raises F,
- * because ||P_Omega|| <= 1; a longer one does not where the curvature ||P_Omega(D)||^2 / ||D||^2 along the
- * step D is at most 1 / length. s becomes (T - length lambda)_+. */
+/* The proximal gradient step of the given length inside span(P) x span(Q), for any U, V with UV' = P S Q' and
+ * rv = R V (rows x k): with E = P'RQ and the SVD S + length E = A T B', U <- P A (T - length lambda)_+^(1/2)
+ * and V <- Q B (T - length lambda)_+^(1/2), zero columns dropped; so U and V are balanced. Length 1 never
+ * raises F, because ||P_Omega||
+ * <= 1; a longer one does not where the curvature ||P_Omega(D)||^2 / ||D||^2 along the step D is at most 1 /
+ * length. s (k entries on entry) is (T - length lambda)_+. */
 gcg_status gcg_rotate_prox(gcg_factors *u, gcg_factors *v, const gcg_factors *rv, double lambda,
                            double length, double *s, gcg_err *err);
 
