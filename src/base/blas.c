@@ -140,23 +140,6 @@ gcg_status gcg_blas_eigenvalues(int32_t n, double *a, double *values, gcg_err *e
                    err);
 }
 
-gcg_status gcg_blas_eigen_top(int32_t n, double *a, int32_t count, double *values, double *z, gcg_err *err)
-{
-    if (n == 0 || count == 0) return GCG_OK;
-    lapack_int found;
-    double *all = gcg_mem_alloc_array(n, sizeof *all); /* LAPACK wants room for n */
-    lapack_int *support = gcg_mem_alloc_array(2 * (int64_t)count, sizeof *support);
-    gcg_status status = all && support ? GCG_OK : gcg_fail_memory(err, "symmetric eigenproblem");
-    if (!status)
-        status = outcome(LAPACKE_dsyevr(LAPACK_COL_MAJOR, 'V', 'I', 'L', n, a, n, 0, 0, n - count + 1, n, 0,
-                                        &found, all, z, n, support),
-                         "symmetric eigenproblem", err);
-    if (!status) memcpy(values, all, (size_t)count * sizeof *all);
-    gcg_mem_free(all);
-    gcg_mem_free(support);
-    return status;
-}
-
 void gcg_blas_invert_upper(int32_t n, double *a)
 {
     for (int64_t i = 1; i < n; i++) memset(a + i * n, 0, (size_t)i * sizeof *a);

@@ -47,9 +47,6 @@ void gcg_blas_invert_upper(int32_t n, double *a);
 /* Eigenvalues of the symmetric A (n x n), ascending. A is overwritten. GCG_ERR_INTERNAL when A is not finite.
  */
 gcg_status gcg_blas_eigenvalues(int32_t n, double *a, double *values, gcg_err *err);
-/* The `count` largest eigenvalues of the symmetric A (n x n), ascending, and their eigenvectors as rows of z
- * (count x n). A is overwritten. */
-gcg_status gcg_blas_eigen_top(int32_t n, double *a, int32_t count, double *values, double *z, gcg_err *err);
 /* Eigenvalues and, as rows of z (n x n), eigenvectors of the symmetric tridiagonal matrix with diagonal d (n)
  * and off-diagonal e (n - 1); values ascending in d. z may be NULL. */
 gcg_status gcg_blas_tridiagonal(int32_t n, double *d, double *e, double *z, gcg_err *err);

@@ -382,7 +382,7 @@ static gcg_status krylov_gram(const krylov *k, double *gram, gcg_err *err)
     return status;
 }
 
-/* out->v = Z A, out->u = Y A / sigma for the out->count eigenpairs (rows of vectors, ascending). */
+/* out->v = Z A, out->u = Y A / sigma for the largest eigenpairs (rows of vectors, ascending). */
 static gcg_status ritz(const krylov *k, const double *vectors, const double *values, gcg_triplets *out,
                        gcg_err *err)
 {
@@ -392,10 +392,10 @@ static gcg_status ritz(const krylov *k, const double *vectors, const double *val
     gcg_status status = GCG_OK;
     for (int side = 0; side < 2 && !status; side++) { /* V, then U */
         for (int32_t c = 0; c < count; c++) {
-            out->sigma[c] = sqrt(fmax(values[count - 1 - c], 0));
+            out->sigma[c] = sqrt(fmax(values[n - 1 - c], 0));
             double scale = side == 0 ? 1 : out->sigma[c] > 0 ? 1 / out->sigma[c] : 0;
             for (int32_t q = 0; q < n; q++)
-                a[(int64_t)q * count + c] = scale * vectors[(int64_t)(count - 1 - c) * n + q];
+                a[(int64_t)q * count + c] = scale * vectors[(int64_t)(n - 1 - c) * n + q];
         }
         for (int32_t t = 0, row = 0; t < k->depth && !status; row += k->z[t].k, t++)
             status = gcg_tall_times(side == 0 ? &k->z[t] : &k->y[t], a + (int64_t)row * count, t == 0 ? 0 : 1,
@@ -429,21 +429,20 @@ gcg_status gcg_polar_block(const gcg_block_op *r, const gcg_factors *u, const gc
     krylov k = {.r = r, .u = u, .v = v, .inverse_s = inverse_s};
     *out = (gcg_triplets){0};
     if (depth > MAX_DEPTH) depth = MAX_DEPTH;
-    double *gram = NULL, *values = NULL, *vectors = NULL;
+    double *gram = NULL, *values = NULL;
     gcg_status status = build(&k, start, block, depth, rng, err);
     if (!status && k.columns > 0) {
         int64_t n = k.columns;
         out->count = k.columns < block ? k.columns : block;
         gram = gcg_mem_alloc_array(n * n, sizeof *gram);
-        values = gcg_mem_alloc_array(out->count, sizeof *values);
-        vectors = gcg_mem_alloc_array(n * out->count, sizeof *vectors);
+        values = gcg_mem_alloc_array(n, sizeof *values);
         out->sigma = gcg_mem_zalloc_array(out->count, sizeof *out->sigma);
-        if (!gram || !values || !vectors || !out->sigma) status = gcg_fail_memory(err, "polar");
+        if (!gram || !values || !out->sigma) status = gcg_fail_memory(err, "polar");
         if (!status) status = gcg_factors_init(&out->u, r->rows, out->count, r->type, err);
         if (!status) status = gcg_factors_init(&out->v, r->cols, out->count, r->type, err);
         if (!status) status = krylov_gram(&k, gram, err);
-        if (!status) status = gcg_blas_eigen_top(k.columns, gram, out->count, values, vectors, err);
-        if (!status) status = ritz(&k, vectors, values, out, err);
+        if (!status) status = gcg_blas_eigen(k.columns, gram, values, err);
+        if (!status) status = ritz(&k, gram, values, out, err);
     }
     for (int32_t t = 0; t < MAX_DEPTH; t++) {
         gcg_factors_release(&k.z[t]);
@@ -451,7 +450,6 @@ gcg_status gcg_polar_block(const gcg_block_op *r, const gcg_factors *u, const gc
     }
     gcg_mem_free(gram);
     gcg_mem_free(values);
-    gcg_mem_free(vectors);
     if (status) gcg_triplets_release(out);
     return status;
 }
