@@ -73,8 +73,12 @@ static void describe(void *self, gcg_progress *progress)
 static gcg_status init(completion *m, const gcg_csr *x, const gcg_solver_settings *set, double start,
                        gcg_err *err)
 {
-    *m = (completion){
-        .x = x, .set = set, .lambda = set->lambda, .deadline = start + set->max_time, .length = 1};
+    *m = (completion){.x = x,
+                      .set = set,
+                      .lambda = set->lambda,
+                      .deadline = start + set->max_time,
+                      .length = 1,
+                      .block = MC_BLOCK_FIRST};
     gcg_rng_init(&m->rng, set->seed, 0);
     m->op = (gcg_linop){x->rows, x->cols, m, mc_times, mc_times_t, 0};
     gcg_status status = gcg_pass_new(x, &m->pass, err);
@@ -168,7 +172,7 @@ gcg_status gcg_lambda_max(const gcg_csr *x, uint64_t seed, double *lambda_max, g
 int64_t gcg_complete_memory(const gcg_csr *x, const gcg_solver_settings *set, int32_t rank)
 {
     int64_t least = x->rows < x->cols ? x->rows : x->cols, size = gcg_solver_first_type(x, set),
-            atoms = set->atoms ? set->atoms : MC_BLOCK_ATOMS;
+            atoms = set->atoms ? set->atoms : MC_BLOCK_MOST;
     if (set->gap < DOUBLE_GAP && set->precision == GCG_PRECISION_AUTO) size = GCG_DOUBLE;
     if (rank <= 0 || rank > least) rank = (int32_t)least;
     if (atoms > least) atoms = least;

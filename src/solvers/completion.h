@@ -20,7 +20,9 @@
 #include "steps/polar.h"
 
 enum {
-    MC_BLOCK_ATOMS = 64, /* atoms a round: SOLVER.md sec. 8, row "1 block" */
+    MC_BLOCK_FIRST = 32, /* atoms of the first round; completion_step.c says how it goes on */
+    MC_BLOCK_MOST = 96,
+    MC_BLOCK_PROOF = 64, /* atoms for the proof by deflation */
     MC_KRYLOV_DEPTH = 4, /* block products: fewer make the atoms too inexact */
     MC_MEMORY = 3,       /* L-BFGS pairs: 3 to 8 need the same iterations */
     MC_CHOLESKY_DEFAULT =
@@ -53,6 +55,7 @@ typedef struct {
     double length;      /* of the next restricted proximal step */
     double sigma;       /* estimate of sigma_1(R) from below */
     gcg_triplets atoms; /* of this round */
+    int32_t block;      /* how many of them to look for */
     gcg_factors spare;  /* unused Ritz vectors of the last one */
     gcg_linop op;       /* R */
     int64_t block_matvecs;
@@ -80,6 +83,8 @@ int64_t mc_vector_block(const completion *m, int64_t block, size_t *offset);
 gcg_status mc_value(completion *m, gcg_point_value *value, gcg_err *err);
 /* The balanced basis, s and inverse_s. */
 gcg_status mc_balance(completion *m, gcg_err *err);
+/* The `block` leading singular triplets of R beside the iterate's, approximately (gcg_polar_block). */
+gcg_status mc_triplets(completion *m, int32_t block, gcg_triplets *out, gcg_err *err);
 /* R times a vector, R' times a vector, for linop. */
 void mc_times(void *ctx, const double *x, double *y);
 void mc_times_t(void *ctx, const double *y, double *x);

@@ -77,10 +77,10 @@ static void deflation_release(deflation *d)
     gcg_mem_free(d->h);
 }
 
-/* Z = basis of the iterate's and the atoms' singular vectors; Y, W and their Gram matrices. */
-static gcg_status deflation_init(deflation *d, completion *m, gcg_err *err)
+/* Z = basis of the iterate's and these singular vectors; Y, W and their Gram matrices. */
+static gcg_status deflation_init(deflation *d, completion *m, const gcg_triplets *more, gcg_err *err)
 {
-    int32_t k = m->u.k + m->atoms.count, rows = m->x->rows, cols = m->x->cols;
+    int32_t k = m->u.k + more->count, rows = m->x->rows, cols = m->x->cols;
     *d = (deflation){.m = m, .r = m->r, .turned = rows < cols};
     d->op = (gcg_linop){d->turned ? cols : rows, d->turned ? rows : cols, d, op_times, op_times_t, 0};
     gcg_status status = gcg_factors_init(&d->z, d->op.cols, k, GCG_DOUBLE, err);
@@ -91,7 +91,7 @@ static gcg_status deflation_init(deflation *d, completion *m, gcg_err *err)
     }
     if (status) return status;
     gcg_factors_put(&d->z, 0, d->turned ? &m->u : &m->v, 0, m->u.k, NULL);
-    gcg_factors_put(&d->z, m->u.k, d->turned ? &m->atoms.u : &m->atoms.v, 0, m->atoms.count, NULL);
+    gcg_factors_put(&d->z, m->u.k, d->turned ? &more->u : &more->v, 0, more->count, NULL);
     status = gcg_tall_orthonormalise(&d->z, 0, NULL, err);
     if (!status) status = gcg_factors_init(&d->y, d->op.rows, d->z.k, GCG_DOUBLE, err);
     if (!status) status = gcg_factors_init(&d->w, d->op.cols, d->z.k, GCG_DOUBLE, err);
@@ -107,27 +107,26 @@ static gcg_status deflation_init(deflation *d, completion *m, gcg_err *err)
     return status ? status : gcg_tall_gram(&d->w, &d->w, 0, d->h, err);
 }
 
-/* How loosely what deflation leaves may be bounded: a third of its distance from the top, on sigma^2. */
-static double deflated_eps(const completion *m)
-{
-    const double loosest = 0.2;
-    int32_t count = m->atoms.count;
-    double rest = count > 0 ? m->atoms.sigma[count - 1] / m->sigma : 0;
-    return fmin((1 - rest * rest) / 3, loosest);
-}
-
-/* sigma_1(R) to within what rounding and the coupling leave. *sigma is INFINITY when deflation does not help.
- */
+/* A bound of sigma_1(R), INFINITY when deflation does not help; m->sigma is raised to what is found of
+ * sigma_1 from below. */
 static gcg_status prove_deflated(completion *m, double *sigma, gcg_err *err)
 {
     const double most = 0.1;
-    deflation d;
-    gcg_status status = deflation_init(&d, m, err);
+    gcg_triplets found = {0};
+    const gcg_triplets *more = &m->atoms;
+    deflation d = {.m = m, .r = m->r};
+    gcg_status status = GCG_OK;
+    if (m->atoms.count < MC_BLOCK_PROOF) {
+        status = mc_triplets(m, MC_BLOCK_PROOF, &found, err);
+        more = &found;
+    }
+    if (!status) status = deflation_init(&d, m, more, err);
     if (!status)
-        status = gcg_deflated_bound(&d.op, &d.z, d.g, d.h, deflated_eps(m), FALSE_BOUND, m->set->seed,
-                                    m->sigma, most, sigma, err);
+        status =
+            gcg_deflated_bound(&d.op, &d.z, d.g, d.h, FALSE_BOUND, m->set->seed, most, &m->sigma, sigma, err);
     m->op.matvecs += d.op.matvecs;
     deflation_release(&d);
+    gcg_triplets_release(&found);
     return status;
 }
 
@@ -161,12 +160,13 @@ static double affordable_eps(const completion *m)
     return eps;
 }
 
-/* Seconds of the proof by deflation: two products with a block in double, and the Lanczos run. */
-static double deflation_seconds(const completion *m, double eps)
+/* Seconds of the proof by deflation: two products with a block in double, and the Lanczos runs. */
+static double deflation_seconds(const completion *m)
 {
-    const double column = 0.15e-9; /* per rating and column, measured */
+    const double column = 0.15e-9, /* per rating and column, measured */
+        usual = 0.04;              /* eps */
     double k = (double)m->u.k + m->atoms.count;
-    return 2 * k * column * (double)m->x->nnz + lanczos_seconds(m, eps);
+    return 2 * k * column * (double)m->x->nnz + lanczos_seconds(m, usual);
 }
 
 /* Is the proof of a bound within eps on sigma^2 to be by Cholesky: where it is asked for, usual, or cheaper.
@@ -178,14 +178,11 @@ static int by_cholesky(const completion *m, double eps)
     return m->set->certify || cholesky_seconds(m) < lanczos_seconds(m, eps);
 }
 
-/* Deflation is tried where Cholesky is neither asked for nor usual, and the atoms reach far enough below the
- * iterate's singular values. */
+/* Deflation is tried where Cholesky is neither asked for nor usual. */
 static int by_deflation(const completion *m, int last)
 {
-    const double least = 2e-3;
-    double eps = deflated_eps(m);
     return !m->set->plain && m->sigma > 0 && !m->set->certify && mc_smaller(m) > MC_CHOLESKY_DEFAULT &&
-           eps >= least && (!last || deflation_seconds(m, eps) <= LAST_SECONDS);
+           (!last || deflation_seconds(m) <= LAST_SECONDS);
 }
 
 /* By Lanczos alone, to within eps on sigma^2; *sigma stays where that would take too long. */
@@ -205,12 +202,17 @@ static gcg_status prove(completion *m, int last, double wanted_gap, double room,
     int small = mc_smaller(m) <= PROVE_ALWAYS, proved = 0;
     gcg_status status = GCG_OK;
     if (!small && by_deflation(m, last)) {
+        double enough = m->sigma * (1 + room);
         status = prove_deflated(m, sigma, err);
-        if (status || *sigma < INFINITY) {
+        if (status) return status;
+        if (*sigma <= enough ||
+            (*sigma < INFINITY && m->sigma > enough)) { /* proved, or known to be in vain */
             *rule = GCG_CERT_PROBABILITY;
-            return status;
+            return GCG_OK;
         }
         *sigma = m->sigma;
+        room = guard_room(m, wanted_gap);
+        eps = fmin(room, 0.05);
     }
     if (small || (by_cholesky(m, fmax(eps, least)) && (!last || cholesky_seconds(m) <= LAST_SECONDS))) {
         int exact = last || room == 0 || small;

@@ -89,6 +89,21 @@ static gcg_status ritz_estimate(completion *m, gcg_err *err)
     return status;
 }
 
+gcg_status mc_triplets(completion *m, int32_t block, gcg_triplets *out, gcg_err *err)
+{
+    int32_t left = mc_smaller(m) - m->u.k;
+    gcg_block_op op = {m->x->rows, m->x->cols, m->type, m, block_times, block_times_t};
+    gcg_status status = GCG_OK;
+    if (block > left) block = left;
+    *out = (gcg_triplets){0};
+    if (block > 0)
+        status = gcg_polar_block(&op, &m->u, &m->v, m->inverse_s, m->spare.k ? &m->spare : NULL, block,
+                                 MC_KRYLOV_DEPTH, &m->rng, out, err);
+    if (!status && !out->u.data) status = gcg_factors_init(&out->u, m->x->rows, 0, m->type, err);
+    if (!status && !out->v.data) status = gcg_factors_init(&out->v, m->x->cols, 0, m->type, err);
+    return status;
+}
+
 gcg_status mc_polar(void *self, double *estimate, gcg_err *err)
 {
     completion *m = self;
@@ -96,16 +111,8 @@ gcg_status mc_polar(void *self, double *estimate, gcg_err *err)
     if (m->set->plain) {
         status = polar_plain(m, err);
     } else {
-        int32_t left = mc_smaller(m) - m->u.k, block = m->set->atoms ? m->set->atoms : MC_BLOCK_ATOMS;
-        if (block > left) block = left;
         gcg_triplets_release(&m->atoms);
-        status = GCG_OK;
-        if (block > 0) {
-            gcg_block_op op = {m->x->rows, m->x->cols, m->type, m, block_times, block_times_t};
-            status = gcg_polar_block(&op, &m->u, &m->v, m->inverse_s, m->spare.k ? &m->spare : NULL, block,
-                                     MC_KRYLOV_DEPTH, &m->rng, &m->atoms, err);
-        }
-        if (!status && !m->atoms.v.data) status = gcg_factors_init(&m->atoms.v, m->x->cols, 0, m->type, err);
+        status = mc_triplets(m, m->set->atoms ? m->set->atoms : m->block, &m->atoms, err);
         if (!status) status = ritz_estimate(m, err);
     }
     *estimate = m->sigma;

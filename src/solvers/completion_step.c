@@ -117,14 +117,31 @@ static gcg_status extend_by_block(completion *m, const block_step *step, int32_t
     return GCG_OK;
 }
 
-/* Unused Ritz vectors start the next block. */
+/* Unused Ritz vectors start the next block, beside a few new columns: without any the space would dry up. */
+enum { FRESH = 8 };
+
 static gcg_status keep_spare(completion *m, int32_t used, gcg_err *err)
 {
     gcg_factors_release(&m->spare);
-    int32_t left = m->atoms.count - used;
+    int32_t left = m->atoms.count - used, most = m->block - FRESH;
+    if (left > most) left = most;
     gcg_status status = gcg_factors_init(&m->spare, m->x->cols, left, m->type, err);
     if (!status) gcg_factors_put(&m->spare, 0, &m->atoms.v, used, left, NULL);
     return status;
+}
+
+/* The next block: twice as large when all atoms of this one were above lambda, else with some room beside as
+ * many again. It does not fall below what the proof by deflation lives on: singular vectors that got better
+ * each round. */
+static void next_block(completion *m, int32_t used)
+{
+    const int32_t room = 24, most = MC_BLOCK_MOST;
+    int32_t floor =
+        m->x->rows > MC_CHOLESKY_DEFAULT && m->x->cols > MC_CHOLESKY_DEFAULT && m->block >= MC_BLOCK_PROOF
+            ? MC_BLOCK_PROOF
+            : MC_BLOCK_FIRST;
+    int32_t next = used == m->atoms.count ? 2 * used : used + room;
+    m->block = next < floor ? floor : next > most ? most : next;
 }
 
 static int32_t room_for_atoms(const completion *m)
@@ -144,6 +161,7 @@ static gcg_status step_block(completion *m, int32_t *added, gcg_err *err)
     while (count < m->atoms.count && count < room && m->atoms.sigma[count] > 0 &&
            m->atoms.sigma[count] > m->lambda * (1 + ATOM_MARGIN))
         count++;
+    next_block(m, count);
     if (count == 0) return keep_spare(m, 0, err);
     gcg_status status = line4(m, &step4, &value4, err);
     if (status) return status;
