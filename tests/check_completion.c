@@ -824,6 +824,8 @@ END_TEST
 static void begin(completion *m, const problem *p, const gcg_solver_settings *set, gcg_dtype type)
 {
     *m = (completion){.x = &p->csr, .set = set, .lambda = set->lambda, .deadline = INFINITY, .type = type};
+    m->length = 1;
+    m->block = MC_BLOCK_FIRST;
     gcg_rng_init(&m->rng, 1, 0);
     m->op = (gcg_linop){p->m, p->n, m, mc_times, mc_times_t, 0};
     ck_assert_int_eq(gcg_pass_new(&p->csr, &m->pass, NULL), GCG_OK);
@@ -831,6 +833,7 @@ static void begin(completion *m, const problem *p, const gcg_solver_settings *se
     for (int i = 0; i < 3; i++) *arrays[i] = gcg_mem_alloc_array(p->csr.nnz, type);
     m->x_x = 2 * half_square_sum(p);
     ck_assert_int_eq(mc_lay_out(m, 0, type, NULL), GCG_OK);
+    gcg_pass_residual_fast(m->pass, &m->u, &m->v, m->r);
 }
 
 static void end(completion *m)
