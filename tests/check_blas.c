@@ -47,6 +47,38 @@ START_TEST(products_without_rows_or_inner_columns_are_fine)
 }
 END_TEST
 
+START_TEST(symmetric_products_write_the_upper_triangle_only)
+{
+    enum { N = 7, PAD = 3 };
+    naive_rng g = naive_seed(6);
+    for (int k = 0; k <= 9; k += 3)
+        for (int n = 0; n <= N; n++)
+            for (int b = 0; b < 3; b++) {
+                int lda = n + PAD;
+                double beta = b == 2 ? -1.5 : b, c[N * N], *a = naive_normals(&g, k * lda + 1);
+                float af[9 * (N + PAD) + 1], cf[N * N];
+                for (int e = 0; e < k * lda; e++) af[e] = (float)a[e];
+                for (int e = 0; e < n * n; e++) cf[e] = (float)(c[e] = beta == 0 ? NAN : e + 0.5);
+                gcg_blas_dsyrk(n, k, a, lda, beta, c);
+                gcg_blas_ssyrk(n, k, af, lda, (float)beta, cf);
+                for (int i = 0; i < n; i++)
+                    for (int j = 0; j < n; j++) {
+                        double old = i * n + j + 0.5, want = beta * old;
+                        for (int q = 0; q < k; q++) want += a[q * lda + i] * a[q * lda + j];
+                        if (j < i && beta == 0) { /* below nothing is written */
+                            ck_assert(isnan(c[i * n + j]) && isnan(cf[i * n + j]));
+                        } else if (j < i) {
+                            ck_assert(c[i * n + j] == old && (double)cf[i * n + j] == old);
+                        } else {
+                            ck_assert_double_eq_tol(c[i * n + j], want, 1e-13);
+                            ck_assert_double_eq_tol((double)cf[i * n + j], want, 1e-4);
+                        }
+                    }
+                free(a);
+            }
+}
+END_TEST
+
 START_TEST(vector_functions_equal_naive_ones)
 {
     naive_rng g = naive_seed(2);
@@ -152,6 +184,56 @@ START_TEST(cholesky_says_whether_a_matrix_is_positive_definite)
 }
 END_TEST
 
+START_TEST(an_upper_triangle_times_its_inverse_is_the_identity)
+{
+    naive_rng g = naive_seed(7);
+    for (int n = 1; n <= 40; n += n < 6 ? 1 : 17) {
+        double *a = naive_normals(&g, n * n), *x = naive_alloc((size_t)(n * n), sizeof *x);
+        for (int i = 0; i < n; i++) {
+            for (int j = 0; j < n; j++) a[i * n + j] *= j < i ? 0 : pow(10, i % 5 - 2) / (j > i ? n : 1);
+            a[i * n + i] = fabs(a[i * n + i]) + pow(10, i % 5 - 2);
+        }
+        memcpy(x, a, (size_t)(n * n) * sizeof *x);
+        for (int i = 0; i < n; i++)
+            for (int j = 0; j < i; j++) x[i * n + j] = NAN; /* is not read, and becomes 0 */
+        gcg_blas_invert_upper(n, x);
+        double *left = naive_multiply(n, n, n, x, 0, a, 0);
+        for (int i = 0; i < n; i++)
+            for (int j = 0; j < n; j++) {
+                ck_assert_double_eq_tol(left[i * n + j], i == j, 1e-11);
+                if (j < i) ck_assert_double_eq(x[i * n + j], 0);
+            }
+        free(a);
+        free(x);
+        free(left);
+    }
+}
+END_TEST
+
+/* For A + c I, positive definite, the eigenvalues are Jacobi's singular values. */
+START_TEST(eigenvalues_alone_equal_jacobis)
+{
+    naive_rng g = naive_seed(8);
+    for (int n = 1; n <= 40; n += 13) {
+        double *a = symmetric(&g, n), *shifted = naive_alloc((size_t)(n * n), sizeof *shifted),
+               *want = naive_normals(&g, n), *values = naive_normals(&g, n), shift = 4 * n;
+        for (int e = 0; e < n * n; e++) shifted[e] = a[e] + (e % (n + 1) == 0) * shift;
+        naive_svd(n, n, shifted, want, NULL, NULL);
+        ck_assert_int_eq(gcg_blas_eigenvalues(n, a, values, NULL), GCG_OK);
+        for (int q = 0; q < n; q++)
+            ck_assert_double_eq_tol(values[q], want[n - 1 - q] - shift, 1e-13 * shift * n);
+        free(a);
+        free(shifted);
+        free(want);
+        free(values);
+    }
+    double zero[9] = {0}, values[3] = {7, 7, 7};
+    ck_assert_int_eq(gcg_blas_eigenvalues(3, zero, values, NULL), GCG_OK);
+    ck_assert(values[0] == 0 && values[1] == 0 && values[2] == 0);
+    ck_assert_int_eq(gcg_blas_eigenvalues(0, NULL, NULL, NULL), GCG_OK);
+}
+END_TEST
+
 START_TEST(tridiagonal_eigenvalues_have_their_closed_form)
 {
     enum { N = 12 };
@@ -175,6 +257,9 @@ START_TEST(a_matrix_that_is_not_finite_is_an_error)
     double a[4] = {1, NAN, NAN, 1}, s[2], u[4], vt[4];
     gcg_err err;
     ck_assert_int_eq(gcg_blas_eigen(2, a, s, &err), GCG_ERR_INTERNAL);
+    ck_assert_ptr_nonnull(strstr(err.text, "eigenproblem failed"));
+    a[1] = a[2] = NAN;
+    ck_assert_int_eq(gcg_blas_eigenvalues(2, a, s, &err), GCG_ERR_INTERNAL);
     ck_assert_ptr_nonnull(strstr(err.text, "eigenproblem failed"));
     a[1] = a[2] = NAN;
     ck_assert_int_eq(gcg_blas_svd(2, 2, a, s, u, vt, &err), GCG_ERR_INTERNAL);
@@ -212,10 +297,13 @@ int main(void)
     TCase *tests = tcase_create("blas");
     tcase_add_test(tests, products_equal_naive_ones_in_every_transposition);
     tcase_add_test(tests, products_without_rows_or_inner_columns_are_fine);
+    tcase_add_test(tests, symmetric_products_write_the_upper_triangle_only);
     tcase_add_test(tests, vector_functions_equal_naive_ones);
     tcase_add_test(tests, eigenvectors_stand_in_rows_with_ascending_values);
     tcase_add_test(tests, singular_values_equal_jacobis);
     tcase_add_test(tests, cholesky_says_whether_a_matrix_is_positive_definite);
+    tcase_add_test(tests, an_upper_triangle_times_its_inverse_is_the_identity);
+    tcase_add_test(tests, eigenvalues_alone_equal_jacobis);
     tcase_add_test(tests, tridiagonal_eigenvalues_have_their_closed_form);
     tcase_add_test(tests, a_matrix_that_is_not_finite_is_an_error);
     tcase_add_test(tests, work_memory_is_reserved_or_its_lack_told);

@@ -1,6 +1,8 @@
 /* store/factors. */
 #include "tests/naive.h"
 
+#include "base/parallel.h"
+
 START_TEST(rows_are_padded_with_zeros_and_aligned)
 {
     for (gcg_dtype type = GCG_FLOAT; type <= GCG_DOUBLE; type += 4)
@@ -63,6 +65,65 @@ START_TEST(a_copy_changes_the_precision_only)
 }
 END_TEST
 
+/* Columns first.. of one into columns at.. of the other; the rest of `to` stays. */
+static void check_put(gcg_dtype to_type, gcg_dtype from_type, int rows, int at, int first, int count,
+                      const double *scale)
+{
+    naive_rng g = naive_seed((uint64_t)(rows + 10 * at + count));
+    gcg_factors to = naive_factors(&g, rows, at + count + 3, to_type, 1),
+                from = naive_factors(&g, rows, first + count + 2, from_type, 1);
+    double *before = naive_dense(&to), *source = naive_dense(&from);
+    gcg_factors_put(&to, at, &from, first, count, scale);
+    for (int i = 0; i < rows; i++) {
+        for (int q = 0; q < to.k; q++) {
+            double want = before[i * to.k + q];
+            if (q >= at && q < at + count) {
+                want = (scale ? scale[q - at] : 1) * source[i * from.k + first + q - at];
+                if (to_type == GCG_FLOAT) want = (double)(float)want;
+            }
+            if (gcg_factors_get(&to, i, q) != want)
+                ck_abort_msg("(%d, %d): %g, should be %g", i, q, gcg_factors_get(&to, i, q), want);
+        }
+        for (int q = 0; q < from.k; q++)
+            if (gcg_factors_get(&from, i, q) != source[i * from.k + q]) ck_abort_msg("source changed");
+    }
+    ck_assert(naive_padding_is_zero(&to));
+    gcg_factors_release(&to);
+    gcg_factors_release(&from);
+    free(before);
+    free(source);
+}
+
+START_TEST(columns_are_put_where_they_belong_in_any_precision)
+{
+    static const int rows[] = {1, 511, 512, 513, 1537}, offsets[][2] = {{0, 0}, {0, 5}, {3, 0}, {14, 20}};
+    double scale[19];
+    for (int q = 0; q < 19; q++) scale[q] = q == 4 ? 0 : 1.0 / (q - 7.5);
+    for (int threads = 1; threads <= 7; threads += 3) {
+        gcg_par_set_threads(threads);
+        for (int types = 0; types < 4; types++)
+            for (int r = 0; r < 5; r++)
+                for (int o = 0; o < 4; o++)
+                    for (int count = 0; count <= 19; count += count < 2 ? 1 : 17)
+                        for (int scaled = 0; scaled < 2; scaled++)
+                            check_put(types / 2 ? GCG_FLOAT : GCG_DOUBLE, types % 2 ? GCG_FLOAT : GCG_DOUBLE,
+                                      rows[r], offsets[o][0], offsets[o][1], count, scaled ? scale : NULL);
+    }
+    gcg_par_set_threads(1);
+    ck_assert_int_eq(gcg_mem_blocks(), 0);
+}
+END_TEST
+
+START_TEST(no_columns_are_put_from_factors_without_data)
+{
+    gcg_factors to, none = {0};
+    ck_assert_int_eq(gcg_factors_init(&to, 3, 2, GCG_FLOAT, NULL), GCG_OK);
+    gcg_factors_put(&to, 2, &none, 0, 0, NULL);
+    ck_assert_double_eq(gcg_factors_get(&to, 2, 1), 0);
+    gcg_factors_release(&to);
+}
+END_TEST
+
 START_TEST(dots_are_summed_in_double_and_in_order)
 {
     for (gcg_dtype type = GCG_FLOAT; type <= GCG_DOUBLE; type += 4) {
@@ -117,6 +178,8 @@ int main(void)
     tcase_add_test(tests, rows_are_padded_with_zeros_and_aligned);
     tcase_add_test(tests, entries_stand_where_they_were_put);
     tcase_add_test(tests, a_copy_changes_the_precision_only);
+    tcase_add_test(tests, columns_are_put_where_they_belong_in_any_precision);
+    tcase_add_test(tests, no_columns_are_put_from_factors_without_data);
     tcase_add_test(tests, dots_are_summed_in_double_and_in_order);
     tcase_add_test(tests, a_rank_that_is_too_large_is_refused);
     tcase_add_test(tests, factors_that_cannot_be_allocated_can_be_released);

@@ -223,6 +223,22 @@ static void check_line_move(fixture *f)
     free(old);
 }
 
+static void check_add(fixture *f)
+{
+    const double a = -0.3;
+    void *old = naive_alloc((size_t)f->x.nnz, f->type);
+    memcpy(old, f->r, (size_t)f->x.nnz * f->type);
+    gcg_pass_add(f->pass, f->type, a, f->b, f->r);
+    FOR_RATINGS(f, i, p)
+    {
+        sum d = {0};
+        add(&d, real_at(f, old, p));
+        add(&d, a * real_at(f, f->b, p));
+        expect(real_at(f, f->r, p), d, f->type, "r + a b");
+    }
+    free(old);
+}
+
 /* want[i, q] for all rows of a factor matrix: base + sign * sum over ratings of weight * other. */
 static void check_rows(const fixture *f, const gcg_factors *got, int of_rows, double lambda,
                        const gcg_factors *self, const gcg_factors *other, double sign, int squared,
@@ -304,6 +320,7 @@ static void check_all(shape which, int wide, gcg_dtype type, int k)
     check_squares(&f);
     check_line(&f);
     check_line_move(&f);
+    check_add(&f);
     check_dots(&f);
     check_residual_fast(&f);
     check_residual(&f);
@@ -352,7 +369,7 @@ static char *all_bytes(shape which, gcg_dtype type, int k, size_t *length)
     fixture_init(&f, which, 1, type, k);
     size_t reals = (size_t)f.x.nnz * type, rows = (size_t)f.x.rows, cols = (size_t)f.x.cols;
     size_t u_bytes = rows * (size_t)f.u.stride * type, v_bytes = cols * (size_t)f.v.stride * type;
-    char *out = naive_alloc(4 * reals + 3 * (u_bytes + v_bytes) + (rows + cols + 8) * sizeof(double), 1),
+    char *out = naive_alloc(5 * reals + 3 * (u_bytes + v_bytes) + (rows + cols + 8) * sizeof(double), 1),
          *p = out;
 #define KEEP(data, bytes) (memcpy(p, data, bytes), p += (bytes))
     double s[4], one;
@@ -379,6 +396,8 @@ static char *all_bytes(shape which, gcg_dtype type, int k, size_t *length)
     one = gcg_pass_inner_x(f.pass, type, f.r);
     KEEP(&one, sizeof one);
     gcg_pass_line_move(f.pass, type, 0.3, f.r, f.b, f.c);
+    KEEP(f.r, reals);
+    gcg_pass_add(f.pass, type, -0.4, f.b, f.r);
     KEEP(f.r, reals);
     one = gcg_pass_residual(f.pass, &f.u, &f.v, f.r);
     KEEP(&one, sizeof one);
@@ -536,6 +555,88 @@ START_TEST(vector_functions_equal_naive_loops)
 }
 END_TEST
 
+enum { MANY = 7 };
+
+/* sum[i] += x . y_i for the first `count`; the others stay. */
+static void check_dots_many(gcg_vector_ops ops, gcg_dtype type, int n, int count, const gcg_factors *x,
+                            const gcg_factors *y)
+{
+    const void *data[MANY];
+    double sums[MANY];
+    for (int i = 0; i < MANY; i++) data[i] = y[i].data, sums[i] = 10 + i;
+    ops.dots(n, x->data, count, data, sums);
+    for (int i = 0; i < MANY; i++) {
+        sum want = {0}, start = {0};
+        add_dot(&want, x, 0, &y[i], 0);
+        add(&start, 10 + i);
+        if (i >= count) {
+            ck_assert_double_eq(sums[i], 10 + i);
+            continue;
+        }
+        /* short sums in the type (8 terms), long ones in double */
+        double allowed = unit(type) * 10 * want.size + 1.2e-16 * (double)(n + 4) * (want.size + start.size);
+        if (!(fabs(sums[i] - 10 - i - want.value) <= allowed))
+            ck_abort_msg("dots of %d: %.17g, should be %.17g", n, sums[i], 10 + i + want.value);
+    }
+}
+
+static void check_combine(gcg_vector_ops ops, gcg_dtype type, int n, int count, int adds, gcg_factors *out,
+                          const gcg_factors *x)
+{
+    static const double a[MANY] = {-1.5, 0.25, 3, 0, -0.1, 1e3, 7};
+    const void *data[MANY];
+    double *before = naive_dense(out);
+    for (int i = 0; i < MANY; i++) data[i] = x[i].data;
+    if (!adds) /* is not read */
+        for (int q = 0; q < n; q++) gcg_factors_set(out, 0, q, NAN);
+    ops.combine(n, count, a, data, adds, out->data);
+    for (int q = 0; q < n; q++) {
+        sum want = {0};
+        if (adds) add(&want, before[q]);
+        for (int i = 0; i < count; i++) add(&want, a[i] * gcg_factors_get(&x[i], 0, q));
+        want.terms += count; /* the coefficient is rounded too */
+        expect(gcg_factors_get(out, 0, q), want, type, "combine");
+    }
+    free(before);
+}
+
+START_TEST(dots_and_combinations_of_many_vectors_equal_naive_loops)
+{
+    static const int counts[] = {0, 1, 2, 3, MANY};
+    if (!use_isa(_i)) return;
+    for (gcg_dtype type = GCG_FLOAT; type <= GCG_DOUBLE; type += 4)
+        for (int n = 0; n < 1700; n += n < 140 ? 1 : 127) {
+            gcg_vector_ops ops = gcg_kernels_vector_ops(type);
+            naive_rng g = naive_seed((uint64_t)n + 5);
+            gcg_factors x = naive_factors(&g, 1, n, type, 1), y[MANY];
+            for (int i = 0; i < MANY; i++) y[i] = naive_factors(&g, 1, n, type, 1);
+            for (int c = 0; c < 5; c++) {
+                check_dots_many(ops, type, n, counts[c], &x, y);
+                check_combine(ops, type, n, counts[c], 1, &x, y);
+                check_combine(ops, type, n, counts[c], 0, &x, y);
+                ck_assert(naive_padding_is_zero(&x)); /* nothing is written behind the end */
+            }
+            gcg_factors_release(&x);
+            for (int i = 0; i < MANY; i++) gcg_factors_release(&y[i]);
+        }
+}
+END_TEST
+
+/* 2^24 + 1 is not a float: in float a long sum of ones would stand still there. */
+START_TEST(long_dots_of_floats_are_summed_in_double)
+{
+    enum { N = (1 << 24) + 77 };
+    if (!use_isa(_i)) return;
+    float *ones = naive_alloc(N, sizeof *ones);
+    for (int e = 0; e < N; e++) ones[e] = 1;
+    const void *data = ones;
+    double sums = 0;
+    gcg_kernels_vector_ops(GCG_FLOAT).dots(N, ones, 1, &data, &sums);
+    ck_assert_double_eq(sums, N);
+    free(ones);
+}
+END_TEST
+
 START_TEST(an_unknown_instruction_set_is_refused_and_the_best_comes_back)
 {
     const char *best = gcg_kernels_isa();
@@ -579,6 +680,8 @@ int main(void)
     tcase_add_test(tests, products_are_adjoint);
     tcase_add_test(tests, the_line_sums_are_the_coefficients_of_the_surrogate_along_the_line);
     tcase_add_loop_test(tests, vector_functions_equal_naive_loops, 0, 3);
+    tcase_add_loop_test(tests, dots_and_combinations_of_many_vectors_equal_naive_loops, 0, 3);
+    tcase_add_loop_test(tests, long_dots_of_floats_are_summed_in_double, 0, 3);
     tcase_add_test(tests, an_unknown_instruction_set_is_refused_and_the_best_comes_back);
     tcase_add_test(tests, a_pass_that_cannot_be_allocated_leaves_nothing_behind);
     suite_add_tcase(suite, tests);
