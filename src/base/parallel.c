@@ -1,9 +1,11 @@
 /* Threads: see parallel.h.
  *
- * Blocks are claimed from one word that holds the job's number and how many blocks are left. A claim can only
- * succeed while its job runs, because the job cannot end before the claimed block is done: so a thread that
- * comes late finds either the current job or nothing. Threads without work spin for some microseconds, then
- * sleep. */
+ * The blocks of a job are cut into shares, one for each thread. A thread takes the blocks of its own share
+ * first, so that it meets the same part of the data in every job and finds it in its own cache, then those
+ * that others have left. A block is claimed from the share's word, which holds the job's number and how many
+ * blocks are left. A claim can only succeed while its job runs, because the job cannot end before the claimed
+ * block is done: so a thread that comes late finds either the current job or nothing. Threads without work
+ * spin for some microseconds, then sleep. */
 #define _GNU_SOURCE
 #include "base/parallel.h"
 
@@ -16,7 +18,12 @@
 
 static int threads = 1;
 
-enum { LEFT_BITS = 40, SPINS = 4000 /* about 20 microseconds: a futex call costs as much */ };
+enum {
+    LEFT_BITS = 40,
+    SPINS = 20000,   /* about 0.2 milliseconds: a thread that sleeps is missed at the next loop */
+    YIELD = 500,     /* spins after which a thread that waits makes room for one on the same processor */
+    MOST_SHARES = 64 /* further threads take what is left */
+};
 static const uint64_t LEFT_MASK = ((uint64_t)1 << LEFT_BITS) - 1;
 
 /* The one session that runs, if any. */
@@ -25,7 +32,11 @@ static struct {
     void *ctx;
     int64_t blocks;
     uint64_t job;
-    atomic_uint_least64_t ticket; /* job << LEFT_BITS | blocks left */
+    int shares;
+    struct {
+        atomic_uint_least64_t ticket; /* job << LEFT_BITS | blocks left */
+        char line[56];                /* a cache line each */
+    } share[MOST_SHARES];
     atomic_int_least64_t done;
     atomic_int stop, asleep, owner_waits;
     pthread_mutex_t mutex;
@@ -63,23 +74,30 @@ int gcg_par_cpus(void)
     return n < 1 ? 1 : n;
 }
 
-static void pause_briefly(void)
+static void pause_briefly(int spins)
 {
+    if (spins % YIELD == YIELD - 1) sched_yield();
 #if defined(__x86_64__)
     __builtin_ia32_pause();
 #endif
 }
 
-/* Claims and runs blocks until none is left. */
-static void work(void)
+/* First block of a share. */
+static int64_t share_start(int64_t blocks, int share)
+{
+    return blocks / pool.shares * share + blocks % pool.shares * share / pool.shares;
+}
+
+/* Claims and runs blocks of one share until none is left. */
+static void work_on(int share)
 {
     for (;;) {
-        uint64_t ticket = atomic_load(&pool.ticket);
+        uint64_t ticket = atomic_load(&pool.share[share].ticket);
         int64_t left = (int64_t)(ticket & LEFT_MASK);
         if (left == 0) return;
-        if (!atomic_compare_exchange_weak(&pool.ticket, &ticket, ticket - 1)) continue;
+        if (!atomic_compare_exchange_weak(&pool.share[share].ticket, &ticket, ticket - 1)) continue;
         int64_t blocks = pool.blocks;
-        pool.fn(blocks - left, pool.ctx);
+        pool.fn(share_start(blocks, share + 1) - left, pool.ctx);
         if (atomic_fetch_add(&pool.done, 1) + 1 < blocks || !atomic_load(&pool.owner_waits)) continue;
         pthread_mutex_lock(&pool.mutex);
         pthread_cond_signal(&pool.finished);
@@ -87,10 +105,18 @@ static void work(void)
     }
 }
 
+/* Its own share, then the others'. */
+static void work(int thread)
+{
+    for (int i = 0; i < pool.shares; i++) work_on((thread + i) % pool.shares);
+}
+
 #ifdef _OPENMP
 static int has_work(void)
 {
-    return (atomic_load(&pool.ticket) & LEFT_MASK) != 0;
+    for (int i = 0; i < pool.shares; i++)
+        if (atomic_load(&pool.share[i].ticket) & LEFT_MASK) return 1;
+    return 0;
 }
 
 static void sleep_until_work(void)
@@ -103,15 +129,15 @@ static void sleep_until_work(void)
 }
 
 /* What threads other than the owner do in a session. */
-static void serve(void)
+static void serve(int thread)
 {
     place = IN_BLOCK;
     for (int spins = 0; !atomic_load(&pool.stop); spins++) {
         if (has_work()) {
-            work();
+            work(thread);
             spins = 0;
         } else if (spins < SPINS) {
-            pause_briefly();
+            pause_briefly(spins);
         } else {
             sleep_until_work();
             spins = 0;
@@ -134,7 +160,7 @@ static void wait_for_others(int64_t blocks)
 {
     for (int spins = 0; spins < SPINS; spins++) {
         if (atomic_load(&pool.done) == blocks) return;
-        pause_briefly();
+        pause_briefly(spins);
     }
     pthread_mutex_lock(&pool.mutex);
     atomic_store(&pool.owner_waits, 1);
@@ -148,6 +174,7 @@ void gcg_par_session(void (*fn)(void *ctx), void *ctx)
 #ifdef _OPENMP
     if (place == OUTSIDE && threads > 1) {
         atomic_store(&pool.stop, 0);
+        pool.shares = threads < MOST_SHARES ? threads : MOST_SHARES;
 #pragma omp parallel num_threads(threads)
         {
             if (omp_get_thread_num() == 0) {
@@ -157,7 +184,7 @@ void gcg_par_session(void (*fn)(void *ctx), void *ctx)
                 atomic_store(&pool.stop, 1);
                 wake_all();
             } else {
-                serve();
+                serve(omp_get_thread_num());
             }
         }
         return;
@@ -194,10 +221,13 @@ void gcg_par_blocks(int64_t blocks, void (*fn)(int64_t block, void *ctx), void *
     pool.ctx = ctx;
     pool.blocks = blocks;
     atomic_store(&pool.done, 0);
-    atomic_store(&pool.ticket, ++pool.job << LEFT_BITS | (uint64_t)blocks);
+    pool.job++;
+    for (int i = 0; i < pool.shares; i++)
+        atomic_store(&pool.share[i].ticket,
+                     pool.job << LEFT_BITS | (uint64_t)(share_start(blocks, i + 1) - share_start(blocks, i)));
     wake_all();
     place = IN_BLOCK;
-    work();
+    work(0);
     place = OWNER;
     wait_for_others(blocks);
 }
