@@ -136,6 +136,7 @@ gcg_status mc_improve(void *self, double gap, gcg_err *err)
     if (m->set->plain)
         set = (gcg_lbfgs_settings){
             .memory = MC_MEMORY, .max_iterations = PLAIN_ITERATIONS, .refresh_every = REFRESH};
+    if (m->saturated && !m->set->plain) set.max_iterations = INNER_LEAST; /* rather more atoms first */
     int64_t bytes = gcg_lbfgs_bytes(f.n, m->type, MC_MEMORY);
     if (bytes >
         m->workspace_bytes) { /* grows by steps, so that pages are not given back and taken anew each time */
