@@ -185,12 +185,14 @@ static gcg_status evaluate(run *r, gcg_err *err)
 }
 
 /* Goes on in double precision when float can do no more: the gap is near float's floor and has to get below
- * it (SOLVER.md sec. 6), or the run has stalled. */
+ * it (SOLVER.md sec. 6), it does not fall any more where that floor may be, or the run has stalled. */
 static gcg_status go_on_in_double(run *r, int *done, gcg_stop stop, gcg_err *err)
 {
     const double wanted = 1e-5,
-                 floor = 2e-5; /* gaps: floats reach the first safely, the second is near enough */
-    int widened = 0, near_floor = !*done && r->set->gap < wanted && r->now.gap < floor;
+                 floor = 2e-5, /* gaps: floats reach the first safely, the second is near enough */
+        some_floor = 1e-4;     /* of problems where rounding counts for more */
+    int widened = 0, stuck = r->now.gap < some_floor && r->now.iter - r->best_gap_iter >= 2;
+    int near_floor = !*done && (stuck || (r->set->gap < wanted && r->now.gap < floor));
     double polar;
     if (!near_floor && !(*done && stop == GCG_STOP_STALLED)) return GCG_OK;
     gcg_status status = r->problem->widen(r->problem->self, &widened, err);
