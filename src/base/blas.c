@@ -12,10 +12,17 @@
 #define HAVE_OPENBLAS 1
 #endif
 
+#ifdef HAVE_OPENBLAS
+/* OpenBLAS's own, exported but not declared: ends the threads that it started when it was loaded. Unused as they are,
+ * they would spin for a tenth of a second. */
+extern int blas_thread_shutdown_(void) __attribute__((weak));
+#endif
+
 void gcg_blas_init(void)
 {
 #ifdef HAVE_OPENBLAS
     openblas_set_num_threads(1);
+    if (blas_thread_shutdown_) blas_thread_shutdown_();
 #endif
 }
 
