@@ -5,7 +5,7 @@
 #include "base/parallel.h"
 #include "maths/tall.h"
 
-static const int ROWS[] = {1, 2, 511, 513, 4097, 9001}; /* 512 rows a BLAS call, 4096 a partial sum */
+static const int ROWS[] = {1, 2, 511, 513, 4097, 9001}; /* 256 rows a BLAS call, 16 partial sums */
 static const int COLS[] = {0, 1, 3, 17};
 static const double BETAS[] = {0, 1, -0.5};
 enum { COUNT_ROWS = sizeof ROWS / sizeof *ROWS, COUNT_COLS = sizeof COLS / sizeof *COLS };
@@ -98,24 +98,27 @@ START_TEST(products_equal_naive_sums)
 }
 END_TEST
 
-START_TEST(an_exact_product_may_overwrite_its_factor)
+START_TEST(a_product_may_overwrite_its_factor)
 {
-    naive_rng g = naive_seed(3);
-    gcg_factors a = naive_factors(&g, 600, 5, GCG_DOUBLE, 1), copy, narrow;
-    double *c = naive_normals(&g, 15);
-    ck_assert_int_eq(gcg_factors_copy(&a, GCG_DOUBLE, &copy, NULL), GCG_OK);
-    narrow = a;
-    narrow.k = 3;
-    ck_assert_int_eq(gcg_tall_times(&a, c, 0, 1, &narrow, NULL), GCG_OK);
-    for (int i = 0; i < 600; i++)
-        for (int q = 0; q < 3; q++) {
-            double sum = 0;
-            for (int p = 0; p < 5; p++) sum += gcg_factors_get(&copy, i, p) * c[3 * p + q];
-            if (fabs(gcg_factors_get(&narrow, i, q) - sum) > 1e-13) ck_abort_msg("row %d", i);
+    enum { ROWS_HERE = 1300 }; /* several blocks */
+    gcg_dtype type = _i < 2 ? GCG_FLOAT : GCG_DOUBLE;
+    double tiny = type == GCG_FLOAT ? 1e-5 : 1e-13;
+    for (int ka = 1; ka <= 19; ka += 6)
+        for (int ko = 0; ko <= ka; ko += ka > 3 ? 3 : 1) {
+            naive_rng g = naive_seed(3);
+            gcg_factors a = naive_factors(&g, ROWS_HERE, ka, type, 1), out = a;
+            double *c = naive_normals(&g, ka * ko), *da = naive_dense(&a),
+                   *want = naive_multiply(ROWS_HERE, ko, ka, da, 0, c, 0);
+            out.k = ko;
+            ck_assert_int_eq(gcg_tall_times(&a, c, 0, _i % 2, &out, NULL), GCG_OK);
+            double *got = naive_dense(&out);
+            ck_assert_double_le(naive_difference(ROWS_HERE * ko, got, want), tiny * ka);
+            gcg_factors_release(&a);
+            free(c);
+            free(da);
+            free(want);
+            free(got);
         }
-    gcg_factors_release(&a);
-    gcg_factors_release(&copy);
-    free(c);
 }
 END_TEST
 
@@ -173,6 +176,124 @@ START_TEST(a_projection_leaves_nothing_of_the_basis)
         gcg_factors_release(&b);
         gcg_factors_release(&x);
     }
+}
+END_TEST
+
+/* X is mostly in B's span: rounding of the old X is left by one round, of the new one by two. */
+START_TEST(each_round_of_a_projection_leaves_rounding_of_what_it_began_with)
+{
+    const double size = 1e4;
+    for (gcg_dtype type = GCG_FLOAT; type <= GCG_DOUBLE; type += 4) {
+        double unit = type == GCG_FLOAT ? 6e-8 : 1.2e-16, left[3], *first = NULL;
+        for (int rounds = 0; rounds < 3; rounds++) {
+            naive_rng g = naive_seed(10);
+            gcg_factors b = naive_factors(&g, 700, 6, type, 1), x = naive_factors(&g, 700, 4, type, 1);
+            ck_assert_int_eq(gcg_tall_orthonormalise(&b, 0, NULL, NULL), GCG_OK);
+            for (int i = 0; i < 700; i++)
+                for (int q = 0; q < 4; q++)
+                    gcg_factors_set(&x, i, q,
+                                    gcg_factors_get(&x, i, q) + size * gcg_factors_get(&b, i, (q + 1) % 6));
+            double *before = naive_dense(&x);
+            ck_assert_int_eq(gcg_tall_project(&b, NULL, rounds, &x, NULL), GCG_OK);
+            double *after = naive_dense(&x);
+            left[rounds] = overlap(&b, &x);
+            if (rounds == 0) ck_assert_mem_eq(before, after, 2800 * sizeof *before);
+            if (rounds == 1) first = after;
+            if (rounds == 2) /* the second one changes rounding only */
+                ck_assert_double_le(naive_difference(2800, first, after), 100 * unit * size);
+            free(before);
+            if (rounds != 1) free(after);
+            gcg_factors_release(&b);
+            gcg_factors_release(&x);
+        }
+        free(first);
+        ck_assert_double_ge(left[0], size / 2);
+        ck_assert(left[1] > 0 && left[1] <= 100 * unit * size);
+        ck_assert_double_le(left[2], 1000 * unit);
+        ck_assert_double_le(left[2], 0.1 * left[1]);
+    }
+}
+END_TEST
+
+/* QR with a positive diagonal is unique: Cholesky's basis is Gram's and Schmidt's. */
+START_TEST(independent_columns_become_those_of_gram_and_schmidt)
+{
+    for (gcg_dtype type = GCG_FLOAT; type <= GCG_DOUBLE; type += 4)
+        for (int k = 1; k <= 33; k += 8) {
+            double tiny = type == GCG_FLOAT ? 2e-6 : 1e-13, smallest, least = INFINITY;
+            naive_rng g = naive_seed((uint64_t)(11 + k));
+            gcg_factors x = naive_factors(&g, 800, k, type, 0.01);
+            double *a = naive_dense(&x);
+            for (int q = 0; q < k; q++)
+                for (int round = 0; round < 2; round++) {
+                    double norm = 0;
+                    for (int p = 0; p < q; p++) {
+                        double dot = 0;
+                        for (int i = 0; i < 800; i++) dot += a[i * k + p] * a[i * k + q];
+                        for (int i = 0; i < 800; i++) a[i * k + q] -= dot * a[i * k + p];
+                    }
+                    for (int i = 0; i < 800; i++) norm += a[i * k + q] * a[i * k + q];
+                    for (int i = 0; i < 800; i++) a[i * k + q] /= sqrt(norm);
+                    if (round == 0) least = fmin(least, norm);
+                }
+            ck_assert_int_eq(gcg_tall_orthonormalise(&x, 0.2 * least, &smallest, NULL), GCG_OK);
+            ck_assert_int_eq(x.k, k);
+            double *got = naive_dense(&x);
+            ck_assert_double_le(naive_difference(800 * k, a, got), tiny);
+            ck_assert_double_eq_tol(smallest, least, 10 * tiny * least);
+            ck_assert_double_le(distance_from_orthonormal(&x), tiny);
+            free(a);
+            free(got);
+            gcg_factors_release(&x);
+        }
+}
+END_TEST
+
+/* The last of 5 columns is the sum of the others and `part` times something new: from where Cholesky does to
+ * where eigenvectors have to. */
+static void check_nearly_dependent(gcg_dtype type, double part, double least_part)
+{
+    enum { N = 900, K = 5 };
+    double unit = type == GCG_FLOAT ? 6e-8 : 1.2e-16, smallest, values[K];
+    naive_rng g = naive_seed(12);
+    gcg_factors x = naive_factors(&g, N, K, type, 1), original;
+    for (int i = 0; i < N; i++) {
+        double sum = part * gcg_factors_get(&x, i, K - 1);
+        for (int q = 0; q + 1 < K; q++) sum += gcg_factors_get(&x, i, q);
+        gcg_factors_set(&x, i, K - 1, sum);
+    }
+    double *a = naive_dense(&x);
+    naive_svd(N, K, a, values, NULL, NULL);
+    double least = least_part * values[K - 1] * values[K - 1];
+    ck_assert_int_eq(gcg_factors_copy(&x, type, &original, NULL), GCG_OK);
+    ck_assert_int_eq(gcg_tall_orthonormalise(&x, least, &smallest, NULL), GCG_OK);
+    int kept = x.k; /* just below `least` Cholesky's pivots may say that there is more */
+    ck_assert_msg(least_part < 1 ? kept == K : kept == K - 1 || (least_part < 5 && smallest > least),
+                  "part %g, least %g: %d columns", part, least_part, kept);
+    ck_assert_double_le(distance_from_orthonormal(&x), 100 * unit);
+    ck_assert(naive_padding_is_zero(&x));
+    double exact = values[kept - 1] * values[kept - 1], column = 1.2 * N; /* a column's squared norm */
+    ck_assert_double_ge(smallest, exact * (1 - 1e-4));
+    ck_assert_double_le(smallest, column);
+    /* what is left of the old columns: the dropped direction, and rounding */
+    double norm;
+    ck_assert_int_eq(gcg_tall_project(&x, NULL, 2, &original, NULL), GCG_OK);
+    ck_assert_int_eq(gcg_tall_square_norm(&original, &norm, NULL), GCG_OK);
+    double dropped = kept < K ? values[K - 1] : 0;
+    ck_assert_double_le(sqrt(norm), dropped * (1 + 1e-4) + 1000 * unit * values[0]);
+    free(a);
+    gcg_factors_release(&x);
+    gcg_factors_release(&original);
+}
+
+START_TEST(nearly_dependent_columns_become_orthonormal_with_the_same_span)
+{
+    static const double least_parts[] = {0, 0.1, 0.3, 0.9, 1.1, 10};
+    for (int l = 0; l < 6; l++)
+        for (double part = l < 5 ? 1 : 0.1; part > 1e-5; part /= 3) {
+            check_nearly_dependent(GCG_DOUBLE, part, least_parts[l]);
+            if (part > 1e-3) check_nearly_dependent(GCG_FLOAT, part, least_parts[l]);
+        }
 }
 END_TEST
 
@@ -323,8 +444,11 @@ int main(void)
     TCase *tests = tcase_create("tall matrices");
     tcase_add_loop_test(tests, gram_matrices_equal_naive_sums, 0, 4);
     tcase_add_loop_test(tests, products_equal_naive_sums, 0, 4);
-    tcase_add_test(tests, an_exact_product_may_overwrite_its_factor);
+    tcase_add_loop_test(tests, a_product_may_overwrite_its_factor, 0, 4);
     tcase_add_test(tests, a_projection_leaves_nothing_of_the_basis);
+    tcase_add_test(tests, each_round_of_a_projection_leaves_rounding_of_what_it_began_with);
+    tcase_add_test(tests, independent_columns_become_those_of_gram_and_schmidt);
+    tcase_add_test(tests, nearly_dependent_columns_become_orthonormal_with_the_same_span);
     tcase_add_test(tests, an_orthonormal_basis_has_the_same_span);
     tcase_add_test(tests, short_directions_are_dropped_on_request);
     tcase_add_test(tests, square_norms_and_cuts);
