@@ -5,12 +5,12 @@
 #include <stdint.h>
 #include "io/ratings.h"
 
-/* While files are read: blocks of a megabyte and more go back to the system when they are freed. glibc would raise
- * this limit with the size of what is freed; what reading gives back while the store takes shape would then stay
- * (28 bytes a rating, not 24). */
+/* While files are read: blocks of a megabyte and more go back to the system when they are freed. glibc would
+ * raise this limit with the size of what is freed; what reading gives back while the store takes shape would
+ * then stay (28 bytes a rating, not 24). */
 void memory_return_freed(void);
-/* While solving: freed blocks up to 32 MiB (glibc's most) are kept, since the solver takes the same ones again each
- * round. Giving them back and taking new pages was a tenth of a solve. */
+/* While solving: freed blocks up to 32 MiB (glibc's most) are kept, since the solver takes the same ones
+ * again each round. Giving them back and taking new pages was a tenth of a solve. */
 void memory_keep_freed(void);
 
 enum { MEMORY_RANK = 50 /* the rank that is assumed where no limit is given: a guess */ };

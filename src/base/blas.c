@@ -13,8 +13,8 @@
 #endif
 
 #ifdef HAVE_OPENBLAS
-/* OpenBLAS's own, exported but not declared: ends the threads that it started when it was loaded. Unused as they are,
- * they would spin for a tenth of a second. */
+/* OpenBLAS's own, exported but not declared: ends the threads that it started when it was loaded. Unused as
+ * they are, they would spin for a tenth of a second. */
 extern int blas_thread_shutdown_(void) __attribute__((weak));
 #endif
 

@@ -15,7 +15,7 @@ enum {
     MAX_SCATTER_BLOCKS = 8,         /* each has a packed buffer of cols x GCG_PANEL_BYTES */
     SCATTER_RATINGS_PER_COLUMN = 8, /* adding a block's buffer must cost little beside its ratings */
     ROW_BLOCKS_PER_SCATTER = 8,     /* finer blocks for passes that only write rows */
-    STRIP = 256                    /* rows of a factor that one task packs or collects */
+    STRIP = 256                     /* rows of a factor that one task packs or collects */
 };
 
 struct gcg_pass {

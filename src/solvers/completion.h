@@ -55,7 +55,7 @@ typedef struct {
     double length;      /* of the next restricted proximal step */
     double sigma;       /* estimate of sigma_1(R) from below */
     gcg_triplets atoms; /* of this round */
-    int saturated; /* all atoms of the last block were above lambda */
+    int saturated;      /* all atoms of the last block were above lambda */
     int32_t block;      /* how many of them to look for */
     gcg_factors spare;  /* unused Ritz vectors of the last one */
     gcg_linop op;       /* R */
