@@ -183,7 +183,10 @@ int64_t gcg_complete_memory(const gcg_csr *x, const gcg_solver_settings *set, in
     int64_t lbfgs = gcg_lbfgs_bytes(sides * k, (gcg_dtype)size, MC_MEMORY);
     int64_t krylov = sides * mc_padded((int32_t)atoms) * (MC_KRYLOV_DEPTH + 2) * size;
     int64_t small = 8 * (8 * k * k + 4 * (MC_KRYLOV_DEPTH * atoms) * (MC_KRYLOV_DEPTH * atoms));
-    int64_t proof = least <= (set->certify ? MC_CHOLESKY_MOST : MC_CHOLESKY_DEFAULT) ? 8 * least * least
-                                                                                     : 8 * 320 * least;
+    int64_t known = rank + (int64_t)MC_BLOCK_MOST,
+            deflation = 8 * (2 * known * least + MC_PROOF_PANEL * sides + 6 * known * known + x->nnz);
+    int64_t proof = least <= (set->certify ? MC_CHOLESKY_MOST : MC_CHOLESKY_DEFAULT)
+                        ? 8 * least * least
+                        : deflation + 8 * 320 * least;
     return gcg_pass_bytes(x) + ratings + factors + lbfgs + krylov + small + proof;
 }

@@ -24,6 +24,7 @@ enum {
     MC_BLOCK_MOST = 96,
     MC_BLOCK_PROOF = 64, /* atoms for the proof by deflation */
     MC_KRYLOV_DEPTH = 4, /* block products: fewer make the atoms too inexact */
+    MC_PROOF_PANEL = 32, /* columns of its products at a time */
     MC_MEMORY = 3,       /* L-BFGS pairs: 3 to 8 need the same iterations */
     MC_CHOLESKY_DEFAULT =
         2000, /* min(rows, cols) up to which bounds are proved by Cholesky without being asked */

@@ -51,8 +51,8 @@ typedef struct {
     double *r; /* one per rating; m's own when that is in double */
     int turned;
     gcg_linop op;
-    gcg_factors z, y, w;
-    double *g, *h; /* Y'Y, W'W */
+    gcg_factors z, w; /* W = R'R Z */
+    double *g, *h;    /* Z'W = (RZ)'(RZ), W'W */
 } deflation;
 
 static void op_times(void *ctx, const double *x, double *y)
@@ -71,13 +71,36 @@ static void deflation_release(deflation *d)
 {
     if (d->r != d->m->r) gcg_mem_free(d->r);
     gcg_factors_release(&d->z);
-    gcg_factors_release(&d->y);
     gcg_factors_release(&d->w);
     gcg_mem_free(d->g);
     gcg_mem_free(d->h);
 }
 
-/* Z = basis of the iterate's and these singular vectors; Y, W and their Gram matrices. */
+/* W = R'(R Z), some columns at a time: R Z as a whole, on the larger side, may be far larger than anything
+ * else. */
+static gcg_status gram_times_z(deflation *d, gcg_err *err)
+{
+    gcg_pass *pass = d->m->pass;
+    gcg_status status = gcg_factors_init(&d->w, d->op.cols, d->z.k, GCG_DOUBLE, err);
+    for (int32_t q = 0; q < d->z.k && !status; q += MC_PROOF_PANEL) {
+        int32_t k = d->z.k - q < MC_PROOF_PANEL ? d->z.k - q : MC_PROOF_PANEL;
+        gcg_factors z = {0}, y = {0};
+        status = gcg_factors_init(&z, d->op.cols, k, GCG_DOUBLE, err);
+        if (!status) status = gcg_factors_init(&y, d->op.rows, k, GCG_DOUBLE, err);
+        if (!status) {
+            gcg_factors_put(&z, 0, &d->z, q, k, NULL);
+            (d->turned ? gcg_pass_times_t : gcg_pass_times)(pass, d->r, &z, &y);
+            (d->turned ? gcg_pass_times : gcg_pass_times_t)(pass, d->r, &y, &z);
+            gcg_factors_put(&d->w, q, &z, 0, k, NULL);
+            d->m->block_matvecs += 2 * (int64_t)k;
+        }
+        gcg_factors_release(&z);
+        gcg_factors_release(&y);
+    }
+    return status;
+}
+
+/* Z = basis of the iterate's and these singular vectors; W, G and H. */
 static gcg_status deflation_init(deflation *d, completion *m, const gcg_triplets *more, gcg_err *err)
 {
     int32_t k = m->u.k + more->count, rows = m->x->rows, cols = m->x->cols;
@@ -93,17 +116,12 @@ static gcg_status deflation_init(deflation *d, completion *m, const gcg_triplets
     gcg_factors_put(&d->z, 0, d->turned ? &m->u : &m->v, 0, m->u.k, NULL);
     gcg_factors_put(&d->z, m->u.k, d->turned ? &more->u : &more->v, 0, more->count, NULL);
     status = gcg_tall_orthonormalise(&d->z, 0, NULL, err);
-    if (!status) status = gcg_factors_init(&d->y, d->op.rows, d->z.k, GCG_DOUBLE, err);
-    if (!status) status = gcg_factors_init(&d->w, d->op.cols, d->z.k, GCG_DOUBLE, err);
-    if (status) return status;
-    (d->turned ? gcg_pass_times_t : gcg_pass_times)(m->pass, d->r, &d->z, &d->y);
-    (d->turned ? gcg_pass_times : gcg_pass_times_t)(m->pass, d->r, &d->y, &d->w);
-    m->block_matvecs += 2 * (int64_t)d->z.k;
+    if (!status) status = gram_times_z(d, err);
     int64_t size = (int64_t)d->z.k * d->z.k;
     d->g = gcg_mem_alloc_array(size, sizeof *d->g);
     d->h = gcg_mem_alloc_array(size, sizeof *d->h);
-    if (!d->g || !d->h) return gcg_fail_memory(err, "certificate");
-    status = gcg_tall_gram(&d->y, &d->y, 0, d->g, err);
+    if (!status && (!d->g || !d->h)) status = gcg_fail_memory(err, "certificate");
+    if (!status) status = gcg_tall_gram(&d->z, &d->w, 0, d->g, err);
     return status ? status : gcg_tall_gram(&d->w, &d->w, 0, d->h, err);
 }
 
