@@ -827,11 +827,12 @@ static void begin(completion *m, const problem *p, const gcg_solver_settings *se
     m->length = 1;
     m->block = MC_BLOCK_FIRST;
     gcg_rng_init(&m->rng, 1, 0);
-    m->op = (gcg_linop){p->m, p->n, m, mc_times, mc_times_t, 0};
+    m->op = (gcg_linop){p->csr.rows, p->csr.cols, m, mc_times, mc_times_t, 0};
     ck_assert_int_eq(gcg_pass_new(&p->csr, &m->pass, NULL), GCG_OK);
     void **arrays[] = {&m->r, &m->b, &m->c};
     for (int i = 0; i < 3; i++) *arrays[i] = gcg_mem_alloc_array(p->csr.nnz, type);
-    m->x_x = 2 * half_square_sum(p);
+    m->x_x = 0;
+    for (int64_t e = 0; e < p->csr.nnz; e++) m->x_x += pow(gcg_csr_value(&p->csr, e), 2);
     ck_assert_int_eq(mc_lay_out(m, 0, type, NULL), GCG_OK);
     gcg_pass_residual_fast(m->pass, &m->u, &m->v, m->r);
 }
@@ -970,6 +971,257 @@ START_TEST(a_step_of_the_local_improvement_ends_at_a_minimum_along_its_line)
         end(&m);
         problem_release(&p);
     }
+}
+END_TEST
+
+/* r is the residual of the point: dense. */
+static void check_residual(const completion *m, const problem *p, const char *after)
+{
+    double unit = m->type == GCG_FLOAT ? 6e-8 : 1.2e-16, *w = naive_product(&m->u, &m->v), size = 1;
+    int64_t at = 0;
+    for (int e = 0; e < p->m * p->n; e++) size = fmax(size, fmax(fabs(p->x[e]), fabs(w[e])));
+    for (int e = 0; e < p->m * p->n; e++) {
+        if (!p->mask[e]) continue;
+        double r = m->type == GCG_FLOAT ? (double)((float *)m->r)[at] : ((double *)m->r)[at];
+        if (!(fabs(r - (p->x[e] - w[e])) <= 100 * unit * size))
+            ck_abort_msg("after %s: residual %lld is %g, should be %g", after, (long long)at, r,
+                         p->x[e] - w[e]);
+        at++;
+    }
+    free(w);
+}
+
+/* Everything that evaluate() says of the point, and leaves for the lines to come. */
+static void check_evaluated(const completion *m, const problem *p, const gcg_point_value *at)
+{
+    double tiny = m->type == GCG_FLOAT ? 1e-5 : 1e-11, scale = m->x_x, r_x = 0;
+    int k = m->u.k;
+    double *w = naive_product(&m->u, &m->v), *r = naive_alloc((size_t)(p->m * p->n), sizeof *r),
+           loss = naive_loss(p->m, p->n, p->x, p->mask, w, r), norm = naive_trace_norm(p->m, p->n, w);
+    for (int e = 0; e < p->m * p->n; e++) r_x += r[e] * p->x[e];
+    check_residual(m, p, "evaluate");
+    ck_assert_int_eq(at->rank, k);
+    ck_assert_double_eq_tol(at->loss, loss, tiny * scale);
+    if (!m->set->plain) { /* balanced */
+        ck_assert_double_eq_tol(at->rho, norm, tiny * (1 + norm));
+        ck_assert_double_eq_tol(at->objective, loss + m->lambda * norm, tiny * scale);
+        double *v = naive_dense(&m->v), *rv = naive_multiply(p->m, k, p->n, r, 0, v, 0),
+               *got = naive_dense(&m->rv);
+        ck_assert(m->rv.k == k && naive_difference(p->m * k, rv, got) <= tiny * scale);
+        for (int q = 0; q < k; q++) {
+            double vv = 0;
+            for (int j = 0; j < p->n; j++) vv += v[j * k + q] * v[j * k + q];
+            ck_assert_double_eq_tol(m->s[q], vv, tiny * (1 + norm));
+            ck_assert_double_eq_tol(m->s[q] * m->inverse_s[q], 1, 1e-14);
+        }
+        free(v);
+        free(rv);
+        free(got);
+    }
+    ck_assert_double_eq_tol(m->r_r, 2 * loss, tiny * scale);
+    ck_assert_double_eq_tol(m->r_x, r_x, tiny * scale);
+    free(w);
+    free(r);
+}
+
+/* With few atoms at a time and with blocks, to the letter of the paper, and where no more rank is allowed. */
+START_TEST(the_residual_belongs_to_the_point_after_every_line)
+{
+    for (int mode = 0; mode < 8; mode++) {
+        gcg_dtype type = mode % 2 ? GCG_FLOAT : GCG_DOUBLE;
+        problem p = problem_make((uint64_t)(80 + mode), 40, 35, mode / 2 == 1 ? 1 : 0.4);
+        gcg_solver_settings set = settings(0.1 * top(&p), 1e-9);
+        set.plain = mode / 2 == 2;
+        set.atoms = mode / 2 == 1 ? 2 : 0;
+        set.rank = mode / 2 == 3 ? 3 : 0;
+        completion m;
+        gcg_point_value at;
+        int32_t added, steps = 0;
+        double polar;
+        begin(&m, &p, &set, type);
+        check_residual(&m, &p, "the beginning");
+        for (int iter = 0; iter < 6; iter++) {
+            ck_assert_int_eq(mc_evaluate(&m, &at, NULL), GCG_OK);
+            check_evaluated(&m, &p, &at);
+            ck_assert_int_eq(mc_polar(&m, &polar, NULL), GCG_OK);
+            check_residual(&m, &p, "polar");
+            ck_assert_int_eq(mc_step(&m, &added, NULL), GCG_OK);
+            check_residual(&m, &p, "step");
+            steps += added > 0;
+            ck_assert_int_eq(mc_improve(&m, 1e-3 * at.objective, NULL), GCG_OK);
+            check_residual(&m, &p, "improve");
+        }
+        ck_assert_int_gt(steps, 0);
+        end(&m);
+        problem_release(&p);
+    }
+}
+END_TEST
+
+/* Every entry is observed, so that ||P(D)|| = ||D||, and any step longer than 2 from a point that is not the
+ * optimum can raise F. */
+static void check_taken_back(uint64_t seed, gcg_dtype type, double lambda_ratio)
+{
+    enum { M = 20, N = 16, K = 5, SIZE = M * N };
+    double tiny = type == GCG_FLOAT ? 1e-5 : 1e-11;
+    problem p = problem_make(seed, M, N, 1);
+    gcg_solver_settings set = settings(lambda_ratio * top(&p), 1e-9);
+    completion m;
+    gcg_point_value at;
+    naive_rng g = naive_seed(seed);
+    double rho = 0;
+    begin(&m, &p, &set, type);
+    ck_assert_int_eq(mc_lay_out(&m, K, type, NULL), GCG_OK);
+    for (int side = 0; side < 2; side++) /* not balanced */
+        for (int i = 0; i < (side ? N : M); i++)
+            for (int q = 0; q < K; q++) {
+                gcg_factors_set(side ? &m.v : &m.u, i, q, naive_normal(&g) * (side ? 0.7 : 0.9));
+                rho += 0.5 * pow(gcg_factors_get(side ? &m.v : &m.u, i, q), 2);
+            }
+    gcg_pass_residual_fast(m.pass, &m.u, &m.v, m.r);
+    /* naive: W + PP'RQQ', its singular values lowered by lambda, with P and Q from an SVD of W */
+    double *w = naive_product(&m.u, &m.v), r[SIZE], s[N], u[M * N], v[N * N], want[SIZE];
+    double before = naive_loss(M, N, p.x, p.mask, w, r) + set.lambda * naive_trace_norm(M, N, w);
+    naive_svd(M, N, w, s, u, v);
+    for (int e = 0; e < M * N; e++) u[e] *= e % N < K;
+    for (int e = 0; e < N * N; e++) v[e] *= e % N < K;
+    double *pr = naive_multiply(N, N, M, u, 1, r, 0), *prq = naive_multiply(N, N, N, pr, 0, v, 0),
+           *back = naive_multiply(M, N, N, u, 0, prq, 0), *full = naive_multiply(M, N, N, back, 0, v, 1);
+    for (int e = 0; e < SIZE; e++) full[e] += w[e];
+    double slope = -set.lambda * (naive_shrink(M, N, full, set.lambda, want) - rho), d_d = 0;
+    for (int e = 0; e < SIZE; e++) {
+        slope += r[e] * (want[e] - w[e]);
+        d_d += (want[e] - w[e]) * (want[e] - w[e]);
+    }
+    double length =
+        fmin(fmax(slope / d_d, 1), 2); /* of the next step: the best along this one, of length 1 */
+    m.length = 64;
+    ck_assert_int_eq(mc_evaluate(&m, &at, NULL), GCG_OK);
+    ck_assert_double_le(at.objective, before * (1 + tiny));
+    ck_assert_double_eq_tol(m.length, length, 1000 * tiny); /* 32 at least, had it not been taken back */
+    check_evaluated(&m, &p, &at);
+    double *got = naive_product(&m.u, &m.v);
+    ck_assert_double_le(naive_difference(SIZE, got, want), tiny * naive_spectral_norm(M, N, full));
+    for (int again = 0; again < 5; again++) { /* and on from there, at any length */
+        before = at.objective;
+        m.length = again % 2 ? 64 : 3;
+        ck_assert_int_eq(mc_evaluate(&m, &at, NULL), GCG_OK);
+        ck_assert_double_le(at.objective, before * (1 + (type == GCG_FLOAT ? 2e-7 : 1e-13)));
+        check_evaluated(&m, &p, &at);
+    }
+    double *all[] = {w, pr, prq, back, full, got};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
+    end(&m);
+    problem_release(&p);
+}
+
+START_TEST(a_proximal_step_that_is_too_long_is_taken_back)
+{
+    static const double ratios[] = {0.02, 0.1, 0.3};
+    for (int t = 0; t < 12; t++)
+        check_taken_back((uint64_t)(90 + t), t % 2 ? GCG_FLOAT : GCG_DOUBLE, ratios[t % 3]);
+    ck_assert_int_eq(gcg_mem_blocks(), 0);
+}
+END_TEST
+
+/* ---- the proof by deflation ---- */
+
+static double rating(const completion *m, int64_t p)
+{
+    return m->type == GCG_FLOAT ? (double)((const float *)m->r)[p] : ((const double *)m->r)[p];
+}
+
+static void residual_times(void *ctx, const double *x, double *y)
+{
+    const completion *m = ctx;
+    for (int32_t i = 0; i < m->x->rows; i++) {
+        y[i] = 0;
+        for (int64_t p = m->x->row_ptr[i]; p < m->x->row_ptr[i + 1]; p++)
+            y[i] += rating(m, p) * x[m->x->col[p]];
+    }
+}
+
+static void residual_times_t(void *ctx, const double *y, double *x)
+{
+    const completion *m = ctx;
+    memset(x, 0, (size_t)m->x->cols * sizeof *x);
+    for (int32_t i = 0; i < m->x->rows; i++)
+        for (int64_t p = m->x->row_ptr[i]; p < m->x->row_ptr[i + 1]; p++)
+            x[m->x->col[p]] += rating(m, p) * y[i];
+}
+
+/* sigma_1(R) by ARPACK and naive products. */
+static double top_of_residual(completion *m)
+{
+    gcg_linop op = {m->x->rows, m->x->cols, m, residual_times, residual_times_t, 0};
+    double sigma;
+    ck_assert_int_eq(gcg_polar_top(&op, 1e-12, 7, &sigma, NULL, NULL, NULL), GCG_OK);
+    return sigma;
+}
+
+/* Low rank and noise, 30 ratings a row at distinct places. */
+static gcg_csr low_rank(int rows, int cols, uint64_t seed)
+{
+    enum { DEGREE = 30, RANK = 4 };
+    naive_rng g = naive_seed(seed);
+    int64_t n = (int64_t)rows * DEGREE;
+    int32_t *row = naive_alloc((size_t)n, sizeof *row), *col = naive_alloc((size_t)n, sizeof *col);
+    double *value = naive_alloc((size_t)n, sizeof *value), *u = naive_normals(&g, rows * RANK),
+           *v = naive_normals(&g, cols * RANK);
+    for (int64_t e = 0; e < n; e++) {
+        row[e] = (int32_t)(e / DEGREE);
+        col[e] = (int32_t)(e % DEGREE) * (cols / DEGREE) + naive_below(&g, cols / DEGREE);
+        value[e] = 0.5 * naive_normal(&g);
+        for (int q = 0; q < RANK; q++) value[e] += u[row[e] * RANK + q] * v[col[e] * RANK + q];
+    }
+    gcg_csr x;
+    ck_assert_int_eq(gcg_csr_from_triples(&x, rows, cols, n, row, col, value, NULL), GCG_OK);
+    free(row);
+    free(col);
+    free(value);
+    free(u);
+    free(v);
+    return x;
+}
+
+/* More rows than columns, and the other way round, in both precisions. */
+START_TEST(a_proof_by_deflation_is_a_true_bound_and_tight)
+{
+    const double wanted = 1e-3;
+    gcg_dtype type = _i % 2 ? GCG_FLOAT : GCG_DOUBLE;
+    problem p = {.csr = _i / 2 ? low_rank(2040, 2250, 1) : low_rank(2250, 2040, 1)};
+    double lambda_max, polar;
+    ck_assert_int_eq(gcg_lambda_max(&p.csr, 1, &lambda_max, NULL), GCG_OK);
+    gcg_solver_settings set = settings(0.3 * lambda_max, wanted);
+    completion m;
+    gcg_point_value at;
+    gcg_bound bound;
+    int32_t added;
+    begin(&m, &p, &set, type);
+    for (int iter = 0; iter < 7; iter++) {
+        ck_assert_int_eq(mc_evaluate(&m, &at, NULL), GCG_OK);
+        ck_assert_int_eq(mc_polar(&m, &polar, NULL), GCG_OK);
+        double sigma = top_of_residual(&m), dual;
+        ck_assert_double_le(polar, sigma * (1 + (type == GCG_FLOAT ? 1e-6 : 1e-12)));
+        ck_assert_int_eq(mc_bound(&m, GCG_BOUND_PROOF, wanted, &bound, NULL), GCG_OK);
+        double s = fmin(set.lambda / sigma, m.r_x / m.r_r); /* the best multiple of R */
+        dual = s * m.r_x - 0.5 * s * s * m.r_r;
+        if (bound.rule != GCG_CERT_ESTIMATE) {
+            ck_assert_double_ge(m.sigma, sigma);
+            ck_assert_double_le(bound.dual, dual * (1 + 1e-13));
+        }
+        ck_assert_double_eq(bound.probability, bound.rule == GCG_CERT_PROBABILITY ? 1e-6 : 0);
+        if (iter >= 5) { /* near the optimum: Lanczos alone would be content with 1e-3 */
+            ck_assert_int_eq(bound.rule, GCG_CERT_PROBABILITY);
+            ck_assert_double_le(m.sigma, sigma * (1 + 1e-6));
+            ck_assert_double_ge(bound.dual, at.objective * (1 - wanted));
+        }
+        ck_assert_int_eq(mc_step(&m, &added, NULL), GCG_OK);
+        ck_assert_int_eq(mc_improve(&m, at.objective - bound.dual, NULL), GCG_OK);
+    }
+    end(&m);
+    gcg_csr_release(&p.csr);
+    ck_assert_int_eq(gcg_mem_blocks(), 0);
 }
 END_TEST
 
@@ -1255,6 +1507,9 @@ int main(void)
     tcase_add_test(tests, no_line_of_the_algorithm_raises_the_objective);
     tcase_add_test(tests, the_first_block_of_atoms_has_the_best_weight);
     tcase_add_test(tests, a_step_of_the_local_improvement_ends_at_a_minimum_along_its_line);
+    tcase_add_test(tests, the_residual_belongs_to_the_point_after_every_line);
+    tcase_add_test(tests, a_proximal_step_that_is_too_long_is_taken_back);
+    tcase_add_loop_test(tests, a_proof_by_deflation_is_a_true_bound_and_tight, 0, 4);
     tcase_add_test(tests, the_estimate_of_memory_grows_with_the_rank_and_the_options);
     tcase_add_loop_test(tests, out_of_memory_is_told_at_every_allocation_of_a_solve, 0, 4);
     tcase_add_test(tests, out_of_memory_is_told_while_going_on_in_double);
