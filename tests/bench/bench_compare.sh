@@ -19,7 +19,7 @@ seconds_to() {
 run_solver() { # LAMBDA SOLVER
     local id="$1-$2" options=(--gap 1e-5) error
     if [ "$2" != gcg ]; then
-        options=(--solver "$2" --rank "$rank" --gap 1e-12 --max-iter 100000 --max-time "$(cat "$T/$id.limit" 2>/dev/null || echo "$LIMIT")")
+        options=(--solver "$2" --rank "$rank" --precision float --gap 1e-12 --max-iter 100000 --max-time "$(cat "$T/$id.limit" 2>/dev/null || echo "$LIMIT")")
     fi
     fit --lambda "$1" --threads "$THREADS" "${options[@]}" "$TRAIN"
     for error in 1e-2 1e-3 1e-4; do seconds_to "$best" $error >>"$T/$id.$error"; done
