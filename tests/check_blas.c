@@ -184,10 +184,25 @@ START_TEST(cholesky_says_whether_a_matrix_is_positive_definite)
 }
 END_TEST
 
+START_TEST(a_matrix_that_is_not_finite_is_not_positive_definite)
+{
+    static const double bad[] = {NAN, INFINITY, -INFINITY};
+    for (int n = 1; n <= 100; n += 33)
+        for (int b = 0; b < 3; b++)
+            for (int where = 0; where < 4; where++) {
+                double *a = naive_alloc((size_t)(n * n), sizeof *a);
+                for (int i = 0; i < n; i++) a[i * n + i] = 2;
+                a[where == 0 ? 0 : where == 1 ? n - 1 : where == 2 ? n / 2 * (n + 1) : n * n - 1] = bad[b];
+                ck_assert_int_eq(gcg_blas_cholesky(n, a), 0);
+                free(a);
+            }
+}
+END_TEST
+
 START_TEST(an_upper_triangle_times_its_inverse_is_the_identity)
 {
     naive_rng g = naive_seed(7);
-    for (int n = 1; n <= 40; n += n < 6 ? 1 : 17) {
+    for (int n = 0; n <= 40; n += n < 6 ? 1 : 17) {
         double *a = naive_normals(&g, n * n), *x = naive_alloc((size_t)(n * n), sizeof *x);
         for (int i = 0; i < n; i++) {
             for (int j = 0; j < n; j++) a[i * n + j] *= j < i ? 0 : pow(10, i % 5 - 2) / (j > i ? n : 1);
@@ -302,6 +317,7 @@ int main(void)
     tcase_add_test(tests, eigenvectors_stand_in_rows_with_ascending_values);
     tcase_add_test(tests, singular_values_equal_jacobis);
     tcase_add_test(tests, cholesky_says_whether_a_matrix_is_positive_definite);
+    tcase_add_test(tests, a_matrix_that_is_not_finite_is_not_positive_definite);
     tcase_add_test(tests, an_upper_triangle_times_its_inverse_is_the_identity);
     tcase_add_test(tests, eigenvalues_alone_equal_jacobis);
     tcase_add_test(tests, tridiagonal_eigenvalues_have_their_closed_form);

@@ -390,6 +390,30 @@ START_TEST(false_bounds_are_no_more_frequent_than_p)
 }
 END_TEST
 
+START_TEST(what_is_not_finite_proves_nothing)
+{
+    naive_rng g = naive_seed(64);
+    double s[MOST], least = 0.5, bound = 0;
+    clustered(MOST, 1, s);
+    dense d = dense_make(&g, 30, 30, 30, s);
+    basis b = basis_near(&g, &d, 0, 8, 0);
+    double saved = b.h[9];
+    b.h[9] = NAN;
+    ck_assert_int_eq(bound_of(&d, &b, SURE, 1, 0.1, &least, &bound), GCG_OK);
+    ck_assert(bound == INFINITY);
+    b.h[9] = INFINITY;
+    ck_assert_int_eq(bound_of(&d, &b, SURE, 1, 0.1, &least, &bound), GCG_OK);
+    ck_assert(bound == INFINITY);
+    b.h[9] = saved;
+    b.g[9] = NAN;
+    ck_assert_int_eq(bound_of(&d, &b, SURE, 1, 0.1, &least, &bound), GCG_ERR_INTERNAL);
+    ck_assert(bound == INFINITY);
+    basis_release(&b);
+    dense_release(&d);
+    ck_assert_int_eq(gcg_mem_blocks(), 0);
+}
+END_TEST
+
 /* [0, A] with `before` columns of zeros: the last blocks of rows of Z are those that count. */
 static dense dense_shifted(const dense *d, int before)
 {
@@ -489,6 +513,7 @@ int main(void)
     tcase_add_test(tests, rows_and_singular_values_that_are_zero_are_fine);
     tcase_add_test(tests, no_bound_above_the_most_that_is_wanted_comes_out);
     tcase_add_test(tests, false_bounds_are_no_more_frequent_than_p);
+    tcase_add_test(tests, what_is_not_finite_proves_nothing);
     tcase_add_test(tests, every_block_of_rows_of_the_basis_counts);
     tcase_add_test(tests, the_bound_is_the_same_bytes_at_1_2_and_7_threads);
     tcase_add_test(tests, out_of_memory_is_told_at_every_allocation);

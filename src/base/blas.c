@@ -4,6 +4,7 @@
 #include <cblas.h>
 #include <lapacke.h>
 #undef I /* complex.h's, through lapacke.h */
+#include <math.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -150,7 +151,7 @@ gcg_status gcg_blas_eigenvalues(int32_t n, double *a, double *values, gcg_err *e
 void gcg_blas_invert_upper(int32_t n, double *a)
 {
     for (int64_t i = 1; i < n; i++) memset(a + i * n, 0, (size_t)i * sizeof *a);
-    LAPACKE_dtrtri(LAPACK_COL_MAJOR, 'L', 'N', n, a, n); /* column-major it is a lower triangle */
+    if (n > 0) LAPACKE_dtrtri(LAPACK_COL_MAJOR, 'L', 'N', n, a, n); /* column-major it is a lower triangle */
 }
 
 gcg_status gcg_blas_svd(int32_t m, int32_t n, double *a, double *s, double *u, double *vt, gcg_err *err)
@@ -165,7 +166,10 @@ gcg_status gcg_blas_svd(int32_t m, int32_t n, double *a, double *s, double *u, d
 int gcg_blas_cholesky(int32_t n, double *a)
 {
     /* row-major upper is column-major lower */
-    return n == 0 || LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', n, a, n) == 0;
+    if (n > 0 && LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', n, a, n) != 0) return 0;
+    for (int64_t i = 0; i < n; i++)
+        if (!isfinite(a[i * n + i])) return 0; /* NaN passes OpenBLAS's test of a pivot */
+    return 1;
 }
 
 gcg_status gcg_blas_tridiagonal(int32_t n, double *d, double *e, double *z, gcg_err *err)
