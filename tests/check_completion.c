@@ -315,6 +315,26 @@ START_TEST(from_lambda_max_on_the_zero_matrix_is_the_optimum)
 }
 END_TEST
 
+/* At full rank there are no atoms left, and only the local improvement goes on. */
+START_TEST(a_small_lambda_whose_optimum_has_full_rank_takes_few_rounds)
+{
+    naive_rng g = naive_seed(22);
+    double *x = naive_normals(&g, 200 * 40);
+    char *mask = naive_alloc(200 * 40, 1);
+    for (int e = 0; e < 200 * 40; e++) mask[e] = naive_uniform(&g) < 0.5;
+    problem p = problem_from(200, 40, x, mask);
+    double lambda_max;
+    ck_assert_int_eq(gcg_lambda_max(&p.csr, 1, &lambda_max, NULL), GCG_OK);
+    gcg_solver_settings set = settings(0.003 * lambda_max, 1e-6);
+    gcg_solver_result r = solve(&p, &set);
+    ck_assert_int_eq(r.stop, GCG_STOP_CONVERGED);
+    ck_assert_int_eq(r.last.rank, 40);
+    ck_assert_int_le(r.last.iter, 50);
+    gcg_solver_result_release(&r);
+    problem_release(&p);
+}
+END_TEST
+
 START_TEST(ratings_that_are_all_zero_are_solved)
 {
     for (int plain = 0; plain < 2; plain++) {
@@ -1487,6 +1507,7 @@ int main(void)
     tcase_add_test(tests, an_observed_diagonal_splits_into_its_entries);
     tcase_add_test(tests, equal_entries_act_as_one);
     tcase_add_test(tests, from_lambda_max_on_the_zero_matrix_is_the_optimum);
+    tcase_add_test(tests, a_small_lambda_whose_optimum_has_full_rank_takes_few_rounds);
     tcase_add_test(tests, ratings_that_are_all_zero_are_solved);
     tcase_add_test(tests, lambda_zero_with_a_rank_fits_that_rank);
     tcase_add_test(tests, lambda_zero_completes_a_matrix_of_low_rank);

@@ -140,7 +140,7 @@ static void next_block(completion *m, int32_t used)
         m->x->rows > MC_CHOLESKY_DEFAULT && m->x->cols > MC_CHOLESKY_DEFAULT && m->block >= MC_BLOCK_PROOF
             ? MC_BLOCK_PROOF
             : MC_BLOCK_FIRST;
-    m->saturated = used == m->atoms.count;
+    m->saturated = used > 0 && used == m->atoms.count; /* at full rank there are none to be had */
     int32_t next = used == m->atoms.count ? 2 * used : used + room;
     m->block = next < floor ? floor : next > most ? most : next;
 }
