@@ -24,9 +24,9 @@ gcg_status gcg_tall_project(const gcg_factors *b, const double *weight, int roun
 /* Sum of the squares of all entries, in double. */
 gcg_status gcg_tall_square_norm(const gcg_factors *x, double *norm, gcg_err *err);
 /* Replaces X by an orthonormal basis of its columns' span (Cholesky factor or eigenbasis of the Gram matrix,
- * twice). Directions with a squared norm below `least`, or below rounding beside the largest, are dropped:
- * x->k may fall, to 0 at worst. *smallest (may be NULL): squared norm of the smallest direction that was
- * kept. */
+ * twice). Directions with a squared norm well below `least`, or below rounding beside the largest, are
+ * dropped: x->k may fall, to 0 at worst. *smallest (may be NULL): squared norm of the smallest direction that
+ * was kept. */
 gcg_status gcg_tall_orthonormalise(gcg_factors *x, double least, double *smallest, gcg_err *err);
 /* A narrower view of the first k columns becomes the matrix itself: columns k.. are set to 0. */
 void gcg_tall_cut(gcg_factors *x, int32_t k);

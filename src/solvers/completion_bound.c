@@ -9,6 +9,7 @@
 
 enum { PROVE_ALWAYS = 256 /* min(rows, cols) up to which every bound is proved: it costs nothing */ };
 static const double FALSE_BOUND = 1e-6; /* probability that is stated for rule 4 */
+static const double FALSE_RUN = 5e-7;   /* ... of each of the two proofs that may be tried for one bound */
 static const double LAST_SECONDS = 0.5; /* for the bound of a run that stops early */
 
 /* The relative amount by which sigma_1 may be guarded before the gap rises above `wanted`; 0 when it is above
@@ -141,7 +142,7 @@ static gcg_status prove_deflated(completion *m, double *sigma, gcg_err *err)
     if (!status) status = deflation_init(&d, m, more, err);
     if (!status)
         status =
-            gcg_deflated_bound(&d.op, &d.z, d.g, d.h, FALSE_BOUND, m->set->seed, most, &m->sigma, sigma, err);
+            gcg_deflated_bound(&d.op, &d.z, d.g, d.h, FALSE_RUN, m->set->seed, most, &m->sigma, sigma, err);
     m->op.matvecs += d.op.matvecs;
     deflation_release(&d);
     gcg_triplets_release(&found);
@@ -157,7 +158,7 @@ static double lanczos_seconds(const completion *m, double eps)
 {
     const double product = 1e-9,    /* per rating */
         reorthogonalising = 0.5e-9; /* per entry of the basis and step, measured */
-    double steps = gcg_polar_bound_steps(mc_smaller(m), eps, FALSE_BOUND);
+    double steps = gcg_polar_bound_steps(mc_smaller(m), eps, FALSE_RUN);
     return steps * 2 * product * (double)m->x->nnz + reorthogonalising * steps * steps * mc_smaller(m);
 }
 
@@ -208,7 +209,7 @@ static gcg_status prove_lanczos(completion *m, double eps, double least, double 
                                 gcg_err *err)
 {
     *proved = eps >= least && eps < 1;
-    return *proved ? gcg_polar_bound(&m->op, eps, FALSE_BOUND, m->set->seed, sigma, NULL, err) : GCG_OK;
+    return *proved ? gcg_polar_bound(&m->op, eps, FALSE_RUN, m->set->seed, sigma, NULL, err) : GCG_OK;
 }
 
 /* The proof itself: *rule says which, ESTIMATE when none succeeded; *sigma is the bound. */
