@@ -224,8 +224,10 @@ static gcg_status prove(completion *m, int last, double wanted_gap, double room,
         double enough = m->sigma * (1 + room);
         status = prove_deflated(m, sigma, err);
         if (status) return status;
-        if (*sigma <= enough ||
-            (*sigma < INFINITY && m->sigma > enough)) { /* proved, or known to be in vain */
+        /* another proof would be in vain where sigma_1 is known to be too large, and too dear where there is
+         * no room */
+        int in_vain = m->sigma > enough || room < least || last;
+        if (*sigma <= enough || (*sigma < INFINITY && in_vain)) {
             *rule = GCG_CERT_PROBABILITY;
             return GCG_OK;
         }

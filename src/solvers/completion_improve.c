@@ -13,9 +13,11 @@
 enum {
     INNER_ITERATIONS = 100,
     INNER_LEAST = 3,
-    REFRESH = 10,         /* inner iterations between fresh residuals and preconditioners */
+    LOW_RANK = 32, /* columns with which an inner iteration costs less than a tenth of a round's polar */
+    REFRESH = 10,  /* inner iterations between fresh residuals and preconditioners */
     PLAIN_ITERATIONS = 20 /* the paper's cap */
 };
+static const double LOW_RANK_REDUCTION = 0.1;
 static const double INNER_REDUCTION = 0.3; /* of the preconditioned gradient: SOLVER.md sec. 5, gamma */
 
 static void smooth_gradient(void *self, void *g)
@@ -106,12 +108,14 @@ static double least_decrease(double gap, double objective)
 }
 
 /* The gap falls about as fast as the preconditioned gradient: half of what the wanted gap needs is enough,
- * and no more than INNER_REDUCTION is worth having before the next atoms. */
+ * and no more than INNER_REDUCTION is worth having before the next atoms; where an iteration costs little
+ * beside a polar, more. */
 static double reduction(const completion *m, double gap)
 {
     const double most = 0.7;
-    double needed = gap > 0 ? 0.5 * m->set->gap * m->value.objective / gap : INNER_REDUCTION;
-    return fmin(fmax(needed, INNER_REDUCTION), most);
+    double least = m->u.k <= LOW_RANK ? LOW_RANK_REDUCTION : INNER_REDUCTION;
+    double needed = gap > 0 ? 0.5 * m->set->gap * m->value.objective / gap : least;
+    return fmin(fmax(needed, least), most);
 }
 
 gcg_status mc_improve(void *self, double gap, gcg_err *err)
