@@ -67,6 +67,14 @@ static inline double sum_d(vec_d v)
     return s;
 }
 
+/* Loops over a group of ratings are unrolled where the count is a constant: the accumulators then stay in
+ * registers. */
+#if defined(__clang__) /* does so by itself */
+#define UNROLL
+#else
+#define UNROLL _Pragma("GCC unroll 16")
+#endif
+
 /* One stage of the reduction: segments of 2h lanes of x and y folded to h lanes, x's and y's segments in
  * turn. */
 #if VECTOR_LANES == 16
@@ -95,8 +103,8 @@ static inline double sum_d(vec_d v)
 #define HIGH1 1, 3
 #endif
 #define STAGE(h, low, high)                                                                                  \
-    for (int g = 0; g < h; g++)                                                                              \
-    a[g] = __builtin_shufflevector(a[g], a[g + h], low) + __builtin_shufflevector(a[g], a[g + h], high)
+    UNROLL for (int g = 0; g < h; g++) a[g] =                                                                \
+        __builtin_shufflevector(a[g], a[g + h], low) + __builtin_shufflevector(a[g], a[g + h], high)
 
 /* Lane g of the result = sum of the lanes of a[g], g < LANES. a is overwritten. */
 static inline vec reduce(vec *a)
@@ -124,23 +132,42 @@ static inline void put(real *out, vec sums, int count, int first)
     for (int g = 0; g < count; g++) out[g] = first ? sums[g] : out[g] + sums[g];
 }
 
-/* nv (vectors a panel row) is a constant in each caller, so that u stays in registers. */
+/* The same for count <= LANES / 2 sums; loops of constant length become vector instructions. */
+static inline void put_half(real *out, const real *sums, int count, int first)
+{
+    enum { GROUP = LANES / 2 };
+    if (count < GROUP)
+        for (int g = 0; g < count; g++) out[g] = first ? sums[g] : out[g] + sums[g];
+    else if (first)
+        memcpy(out, sums, GROUP * sizeof *sums);
+    else
+        for (int g = 0; g < GROUP; g++) out[g] += sums[g];
+}
+
+/* nv (vectors a panel row) is a constant in each caller, so that u stays in registers; so is count, but for
+ * the last group of a row. */
+static inline __attribute__((always_inline)) void
+dots_group(int nv, int count, const int32_t *col, const vec *us, const real *vpack, real *out, int first)
+{
+    vec a[LANES];
+    if (count < LANES) memset(a, 0, sizeof a);
+    UNROLL for (int g = 0; g < count; g++)
+    {
+        const real *v = vpack + (int64_t)col[g] * PANEL;
+        a[g] = us[0] * load(v);
+        for (int x = 1; x < nv; x++) a[g] += us[x] * load(v + x * LANES);
+    }
+    put(out, reduce(a), count, first);
+}
+
 static inline void dots_row(int nv, int64_t p0, int64_t p1, const int32_t *col, const real *u,
                             const real *vpack, real *out, int first)
 {
     vec us[PANEL_VECTORS];
     for (int x = 0; x < nv; x++) us[x] = load(u + x * LANES);
-    for (int64_t p = p0; p < p1; p += LANES) {
-        int count = p1 - p < LANES ? (int)(p1 - p) : LANES;
-        vec a[LANES];
-        if (count < LANES) memset(a, 0, sizeof a);
-        for (int g = 0; g < count; g++) {
-            const real *v = vpack + (int64_t)col[p + g] * PANEL;
-            a[g] = us[0] * load(v);
-            for (int x = 1; x < nv; x++) a[g] += us[x] * load(v + x * LANES);
-        }
-        put(out + p, reduce(a), count, first);
-    }
+    int64_t p = p0;
+    for (; p + LANES <= p1; p += LANES) dots_group(nv, LANES, col + p, us, vpack, out + p, first);
+    if (p < p1) dots_group(nv, (int)(p1 - p), col + p, us, vpack, out + p, first);
 }
 
 static void dots(const gcg_pass_rows *rows, int half, const void *u, int64_t ldu, const void *vpack,
@@ -157,6 +184,32 @@ static void dots(const gcg_pass_rows *rows, int half, const void *u, int64_t ldu
 }
 
 /* b in the low half of the lanes, c in the high half: LANES / 2 ratings a reduction. */
+static inline __attribute__((always_inline)) void line_group(int nv, int count, const int32_t *col,
+                                                             const vec *us, const vec *dus, const real *vpack,
+                                                             const real *dvpack, real *b, real *c, int first)
+{
+    enum { GROUP = LANES / 2 };
+    vec a[LANES];
+    real sums[LANES];
+    if (count < GROUP) memset(a, 0, sizeof a);
+    UNROLL for (int g = 0; g < count; g++)
+    {
+        int64_t at = (int64_t)col[g] * PANEL;
+        vec dv = load(dvpack + at);
+        vec ab = us[0] * dv + dus[0] * load(vpack + at), ac = dus[0] * dv;
+        for (int x = 1; x < nv; x++) {
+            dv = load(dvpack + at + x * LANES);
+            ab += us[x] * dv + dus[x] * load(vpack + at + x * LANES);
+            ac += dus[x] * dv;
+        }
+        a[g] = ab;
+        a[g + GROUP] = ac;
+    }
+    store(sums, reduce(a));
+    put_half(b, sums, count, first);
+    put_half(c, sums + GROUP, count, first);
+}
+
 static inline void line_row(int nv, int64_t p0, int64_t p1, const int32_t *col, const real *u, const real *du,
                             const real *vpack, const real *dvpack, real *b, real *c, int first)
 {
@@ -166,28 +219,10 @@ static inline void line_row(int nv, int64_t p0, int64_t p1, const int32_t *col, 
         us[x] = load(u + x * LANES);
         dus[x] = load(du + x * LANES);
     }
-    for (int64_t p = p0; p < p1; p += GROUP) {
-        int count = p1 - p < GROUP ? (int)(p1 - p) : GROUP;
-        vec a[LANES];
-        if (count < GROUP) memset(a, 0, sizeof a);
-        for (int g = 0; g < count; g++) {
-            int64_t at = (int64_t)col[p + g] * PANEL;
-            vec dv = load(dvpack + at);
-            vec ab = us[0] * dv + dus[0] * load(vpack + at), ac = dus[0] * dv;
-            for (int x = 1; x < nv; x++) {
-                dv = load(dvpack + at + x * LANES);
-                ab += us[x] * dv + dus[x] * load(vpack + at + x * LANES);
-                ac += dus[x] * dv;
-            }
-            a[g] = ab;
-            a[g + GROUP] = ac;
-        }
-        vec sums = reduce(a);
-        for (int g = 0; g < count; g++) {
-            b[p + g] = first ? sums[g] : b[p + g] + sums[g];
-            c[p + g] = first ? sums[g + GROUP] : c[p + g] + sums[g + GROUP];
-        }
-    }
+    int64_t p = p0;
+    for (; p + GROUP <= p1; p += GROUP)
+        line_group(nv, GROUP, col + p, us, dus, vpack, dvpack, b + p, c + p, first);
+    if (p < p1) line_group(nv, (int)(p1 - p), col + p, us, dus, vpack, dvpack, b + p, c + p, first);
 }
 
 static void line(const gcg_pass_rows *rows, int half, const void *u, const void *du, int64_t ldu,
