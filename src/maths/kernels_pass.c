@@ -11,25 +11,8 @@
 
 #include <string.h>
 
-#if defined(__AVX512F__)
-#define VECTOR_BYTES 64
-#elif defined(__AVX2__)
-#define VECTOR_BYTES 32
-#else
-#define VECTOR_BYTES 16
-#endif
+#include "maths/vector.h"
 
-#if defined(GCG_REAL_FLOAT)
-typedef float real;
-#define PRECISION float
-#define VECTOR_LANES (VECTOR_BYTES / 4)
-#else
-typedef double real;
-#define PRECISION double
-#define VECTOR_LANES (VECTOR_BYTES / 8)
-#endif
-
-typedef real vec __attribute__((vector_size(VECTOR_BYTES)));
 /* doubles, and as many reals as there are doubles in a vector */
 typedef double vec_d __attribute__((vector_size(VECTOR_BYTES)));
 typedef real vec_n __attribute__((vector_size(VECTOR_BYTES / 8 * sizeof(real))));
@@ -40,13 +23,6 @@ enum {
     PANEL = GCG_PANEL_BYTES / sizeof(real),
     PANEL_VECTORS = GCG_PANEL_BYTES / VECTOR_BYTES
 };
-
-static inline vec load(const real *p)
-{
-    vec v;
-    memcpy(&v, p, sizeof v);
-    return v;
-}
 
 static inline void store(real *p, vec v)
 {

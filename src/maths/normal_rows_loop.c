@@ -7,33 +7,11 @@
 
 #include <string.h>
 
-#if defined(__AVX512F__)
-#define VECTOR_BYTES 64
-#elif defined(__AVX2__)
-#define VECTOR_BYTES 32
-#else
-#define VECTOR_BYTES 16
-#endif
+#include "maths/vector.h"
 
-#if defined(GCG_REAL_FLOAT)
-typedef float real;
-#define PRECISION float
-#else
-typedef double real;
-#define PRECISION double
-#endif
-
-typedef real vec __attribute__((vector_size(VECTOR_BYTES)));
 typedef real part __attribute__((vector_size(16)));
 
-enum { LANES = VECTOR_BYTES / sizeof(real), PARTS = VECTOR_BYTES / 16, GROUP = 4 };
-
-static inline vec load(const real *p)
-{
-    vec v;
-    memcpy(&v, p, sizeof v);
-    return v;
-}
+enum { LANES = VECTOR_LANES, PARTS = VECTOR_BYTES / 16, GROUP = 4 };
 
 /* Sum of the lanes. */
 static inline real sum(vec v)

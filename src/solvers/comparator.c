@@ -2,7 +2,6 @@
 #include "solvers/comparator.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "base/interrupt.h"
@@ -234,20 +233,6 @@ static gcg_status iterate(run *r, gcg_stop *stop, gcg_err *err)
     return status ? status : report(r, err);
 }
 
-static gcg_status copy_result(const run *r, gcg_solver_result *result, gcg_err *err)
-{
-    gcg_status status = gcg_factors_copy(&r->u, r->c.type, &result->u, err);
-    if (!status) status = gcg_factors_copy(&r->v, r->c.type, &result->v, err);
-    if (status) return status;
-    result->singular_values = gcg_mem_alloc_array(r->u.k, sizeof *result->singular_values);
-    if (!result->singular_values) return gcg_fail_memory(err, "result");
-    memcpy(result->singular_values, r->s, (size_t)r->u.k * sizeof *r->s);
-    result->last = r->now;
-    result->last.u = &result->u;
-    result->last.v = &result->v;
-    return GCG_OK;
-}
-
 /* One call of gcg_comparator_run, for the session. */
 typedef struct {
     const gcg_method *method;
@@ -265,7 +250,8 @@ static void run_job(void *ctx)
     *j->result = (gcg_solver_result){0};
     j->status = init(&r, j->x, j->err);
     if (!j->status) j->status = iterate(&r, &j->result->stop, j->err);
-    if (!j->status) j->status = copy_result(&r, j->result, j->err);
+    j->result->last = r.now;
+    if (!j->status) j->status = gcg_solver_result_take(j->result, &r.u, &r.v, r.s, j->err);
     release(&r);
     if (j->status) gcg_solver_result_release(j->result);
 }

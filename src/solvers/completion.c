@@ -1,7 +1,6 @@
 /* Matrix completion: start, end and precision of a run, lambda_max, and the memory that a run needs. The
  * lines of the algorithm are in the completion_*.c files. */
 #include <math.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
@@ -90,20 +89,6 @@ static gcg_status init(completion *m, const gcg_csr *x, const gcg_solver_setting
     return status;
 }
 
-static gcg_status copy_result(completion *m, gcg_solver_result *result, gcg_err *err)
-{
-    int32_t k = m->u.k;
-    gcg_status status = gcg_factors_copy(&m->u, m->type, &result->u, err);
-    if (!status) status = gcg_factors_copy(&m->v, m->type, &result->v, err);
-    if (status) return status;
-    result->singular_values = gcg_mem_alloc_array(k, sizeof *result->singular_values);
-    if (!result->singular_values) return gcg_fail_memory(err, "result");
-    if (k > 0) memcpy(result->singular_values, m->s, (size_t)k * sizeof *m->s);
-    result->last.u = &result->u;
-    result->last.v = &result->v;
-    return GCG_OK;
-}
-
 /* One call of gcg_complete, for the session. */
 typedef struct {
     const gcg_csr *x;
@@ -124,7 +109,7 @@ static void run_job(void *ctx)
                            mc_step, mc_improve,          widen,       finish,   describe};
     if (!j->status)
         j->status = gcg_run(&problem, j->settings, start, &j->result->stop, &j->result->last, j->err);
-    if (!j->status) j->status = copy_result(&m, j->result, j->err);
+    if (!j->status) j->status = gcg_solver_result_take(j->result, &m.u, &m.v, m.s, j->err);
     release(&m);
     if (j->status) gcg_solver_result_release(j->result);
 }

@@ -2,6 +2,7 @@
 #include "solvers/solver.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/mem.h"
 
@@ -55,4 +56,18 @@ void gcg_solver_result_release(gcg_solver_result *r)
     gcg_factors_release(&r->v);
     gcg_mem_free(r->singular_values);
     r->singular_values = NULL;
+}
+
+gcg_status gcg_solver_result_take(gcg_solver_result *r, const gcg_factors *u, const gcg_factors *v,
+                                  const double *s, gcg_err *err)
+{
+    gcg_status status = gcg_factors_copy(u, u->type, &r->u, err);
+    if (!status) status = gcg_factors_copy(v, v->type, &r->v, err);
+    if (status) return status;
+    r->singular_values = gcg_mem_alloc_array(u->k, sizeof *r->singular_values);
+    if (!r->singular_values) return gcg_fail_memory(err, "result");
+    if (u->k > 0) memcpy(r->singular_values, s, (size_t)u->k * sizeof *s);
+    r->last.u = &r->u;
+    r->last.v = &r->v;
+    return GCG_OK;
 }

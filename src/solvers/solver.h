@@ -82,6 +82,10 @@ typedef struct {
 } gcg_solver_result;
 
 void gcg_solver_result_release(gcg_solver_result *r);
+/* For solvers: copies of u, v and their singular values s (u->k entries) into the result, and last's pointers
+ * to them. What was taken stays in the result when memory ends: release it. */
+gcg_status gcg_solver_result_take(gcg_solver_result *r, const gcg_factors *u, const gcg_factors *v,
+                                  const double *s, gcg_err *err);
 
 /* Minimises F(W) = 1/2 sum over Omega of (W_ij - X_ij)^2 + lambda ||W||_tr by Algorithm 3 with the additions
  * of SOLVER.md sec. 1 (PAPER.md sec. 4). X may have empty rows and columns; nnz >= 1. Honours
