@@ -1,8 +1,6 @@
 /* gcg-mc: the program. Picks the subcommand; each has a file cmd_<name>.c of its own. */
 #define _GNU_SOURCE
 #include <fcntl.h>
-#ifdef __GLIBC__
-#endif
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

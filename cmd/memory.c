@@ -2,7 +2,9 @@
 #include "cmd/memory.h"
 
 #include <inttypes.h>
+#ifdef __GLIBC__
 #include <malloc.h>
+#endif
 #include <stdio.h>
 
 void memory_return_freed(void)

@@ -5,7 +5,7 @@
  * that others have left. A block is claimed from the share's word, which holds the job's number and how many
  * blocks are left. A claim can only succeed while its job runs, because the job cannot end before the claimed
  * block is done: so a thread that comes late finds either the current job or nothing. Threads without work
- * spin for some microseconds, then sleep. */
+ * spin for a fraction of a millisecond, then sleep. */
 #define _GNU_SOURCE
 #include "base/parallel.h"
 

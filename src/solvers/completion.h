@@ -5,10 +5,10 @@
  * SOLVER.md)
  *
  * completion.c        start, end, precision, the table of the problem
- * completion_point.c  the iterate: layout, value, balanced basis
+ * completion_point.c  the iterate: layout, value, balanced basis, proximal step
  * completion_polar.c  line 3 of Algorithm 3: the leading atoms
  * completion_bound.c  the certificate
- * completion_step.c   lines 4 and 5: proximal step and atoms
+ * completion_step.c   lines 4 and 5: atoms
  * completion_improve.c  line 6: L-BFGS on the surrogate */
 #ifndef GCG_SOLVERS_COMPLETION_H
 #define GCG_SOLVERS_COMPLETION_H

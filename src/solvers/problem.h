@@ -32,7 +32,8 @@ typedef enum {
 typedef struct {
     void *self;
     double lambda;
-    /* Lines 7, 8: the balanced basis (not in plain mode), l, rho, and the residual afresh. */
+    /* Lines 7, 8: the balanced basis and a proximal step in it (not in plain mode), l, rho, and the residual.
+     */
     gcg_status (*evaluate)(void *self, gcg_point_value *value, gcg_err *err);
     /* Line 3: the leading atoms; *polar is an estimate of kappa_o(-grad l(W)) from below. */
     gcg_status (*polar)(void *self, double *polar, gcg_err *err);
