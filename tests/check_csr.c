@@ -147,6 +147,88 @@ START_TEST(only_values_that_a_float_holds_exactly_fit_one)
 }
 END_TEST
 
+/* Copies of x's arrays in one block that stands for a mapped file; x then has them there. */
+static void *as_mapped(gcg_csr *x)
+{
+    size_t row = (size_t)(x->rows + 1) * sizeof *x->row_ptr, col = (size_t)x->nnz * sizeof *x->col,
+           value = (size_t)x->nnz * (x->val_f ? sizeof *x->val_f : sizeof *x->val_d);
+    char *file = malloc(value + row + col);
+    gcg_csr mapped = {.rows = x->rows, .cols = x->cols, .nnz = x->nnz};
+    mapped.row_ptr = memcpy(file, x->row_ptr, row);
+    if (x->val_f)
+        mapped.val_f = memcpy(file + row, x->val_f, value);
+    else
+        mapped.val_d = memcpy(file + row, x->val_d, value);
+    mapped.col = memcpy(file + row + value, x->col, col);
+    ck_assert_int_eq(gcg_mapping_of_memory(file, (int64_t)(row + col + value), &mapped.map, &err), GCG_OK);
+    gcg_csr_release(x);
+    *x = mapped;
+    return file;
+}
+
+START_TEST(a_mapped_matrix_is_copied_before_it_is_changed)
+{
+    for (int as_double = 0; as_double < 2; as_double++) {
+        gcg_csr x;
+        random_table(5, 0.5, as_double);
+        ck_assert_int_eq(gcg_csr_from_triples(&x, ROWS, COLS, t.n, t.row, t.col, t.value, &err), GCG_OK);
+        char *file = as_mapped(&x);
+        const int32_t *col = x.col;
+        check_against_dense(&x, 0);
+        ck_assert_int_eq(gcg_csr_own_values(&x, &err), GCG_OK);
+        ck_assert(x.map && x.col == col);
+        ck_assert(!gcg_mapping_holds(x.map, as_double ? (void *)x.val_d : (void *)x.val_f));
+        check_against_dense(&x, 0);
+        ck_assert_int_eq(gcg_csr_own(&x, &err), GCG_OK);
+        ck_assert(!x.map && x.col != col);
+        memset(file, 0xff, 64);
+        free(file);
+        check_against_dense(&x, 0);
+        gcg_csr_release(&x);
+        ck_assert_int_eq(gcg_mem_blocks(), 0);
+    }
+}
+END_TEST
+
+START_TEST(a_mapped_matrix_widens_and_narrows_into_its_own_memory)
+{
+    gcg_csr x;
+    random_table(6, 0.5, 0);
+    ck_assert_int_eq(gcg_csr_from_triples(&x, ROWS, COLS, t.n, t.row, t.col, t.value, &err), GCG_OK);
+    char *file = as_mapped(&x);
+    ck_assert_int_eq(gcg_csr_widen(&x, &err), GCG_OK);
+    ck_assert(x.map && x.val_d && !gcg_mapping_holds(x.map, x.val_d));
+    check_against_dense(&x, 0);
+    ck_assert_int_eq(gcg_csr_narrow(&x, &err), GCG_OK);
+    check_against_dense(&x, 0);
+    gcg_csr_release(&x);
+    gcg_csr_release(&x);
+    free(file);
+    ck_assert_int_eq(gcg_mem_blocks(), 0);
+}
+END_TEST
+
+START_TEST(failing_memory_leaves_a_mapped_matrix_as_it_was)
+{
+    random_table(7, 0.5, 1);
+    for (int64_t n = 1;; n++) {
+        gcg_csr x;
+        ck_assert_int_eq(gcg_csr_from_triples(&x, ROWS, COLS, t.n, t.row, t.col, t.value, &err), GCG_OK);
+        char *file = as_mapped(&x);
+        gcg_mem_fail_at(n);
+        gcg_status status = gcg_csr_own(&x, &err);
+        gcg_mem_fail_at(0);
+        check_against_dense(&x, 0);
+        gcg_csr_release(&x);
+        free(file);
+        ck_assert_int_eq(gcg_mem_blocks(), 0);
+        if (status == GCG_OK) break;
+        ck_assert_int_eq(status, GCG_ERR_NOMEM);
+        ck_assert_int_lt(n, 10);
+    }
+}
+END_TEST
+
 START_TEST(failing_memory_is_reported)
 {
     random_table(2, 0.3, 1);
@@ -180,6 +262,9 @@ int main(void)
     tcase_add_test(c, values_widen_and_narrow_without_loss);
     tcase_add_test(c, the_statistics_are_those_of_the_values);
     tcase_add_test(c, only_values_that_a_float_holds_exactly_fit_one);
+    tcase_add_test(c, a_mapped_matrix_is_copied_before_it_is_changed);
+    tcase_add_test(c, a_mapped_matrix_widens_and_narrows_into_its_own_memory);
+    tcase_add_test(c, failing_memory_leaves_a_mapped_matrix_as_it_was);
     tcase_add_test(c, failing_memory_is_reported);
     suite_add_tcase(s, c);
     SRunner *runner = srunner_create(s);

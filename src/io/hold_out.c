@@ -23,7 +23,8 @@ static gcg_status move_entries(gcg_csr *x, const int64_t *at, int64_t n, gcg_pai
     if (n == x->nnz)
         return gcg_fail(err, GCG_ERR_DATA, NULL, 0, 0,
                         "every rating would go to the test set; none is left to fit");
-    gcg_status status = pairs_init(test, n, err);
+    gcg_status status = gcg_csr_own(x, err);
+    if (status == GCG_OK) status = pairs_init(test, n, err);
     if (status != GCG_OK) return status;
     for (int32_t i = 0; i < x->rows; i++) {
         int64_t row_end = x->row_ptr[i + 1];

@@ -15,21 +15,26 @@ static double mean_of(const gcg_csr *x)
 /* b_i = sum_j (x_ij - mu - b_j) / (n_i + 5) */
 static void set_user_bias(const gcg_csr *x, gcg_center *c)
 {
+    int64_t done = 0;
     for (int32_t i = 0; i < x->rows; i++) {
         double sum = 0;
         for (int64_t p = x->row_ptr[i]; p < x->row_ptr[i + 1]; p++)
             sum += gcg_csr_value(x, p) - c->mu - c->item_bias[x->col[p]];
         c->user_bias[i] = sum / ((double)(x->row_ptr[i + 1] - x->row_ptr[i]) + USER_SHRINK);
+        done = gcg_csr_pass_step(x, done, x->row_ptr[i + 1]);
     }
 }
 
 /* b_j = sum_i (x_ij - mu - b_i) / (n_j + 3) */
 static void set_item_bias(const gcg_csr *x, const int64_t *counts, gcg_center *c)
 {
+    int64_t done = 0;
     for (int32_t j = 0; j < x->cols; j++) c->item_bias[j] = 0;
-    for (int32_t i = 0; i < x->rows; i++)
+    for (int32_t i = 0; i < x->rows; i++) {
         for (int64_t p = x->row_ptr[i]; p < x->row_ptr[i + 1]; p++)
             c->item_bias[x->col[p]] += gcg_csr_value(x, p) - c->mu - c->user_bias[i];
+        done = gcg_csr_pass_step(x, done, x->row_ptr[i + 1]);
+    }
     for (int32_t j = 0; j < x->cols; j++) c->item_bias[j] /= (double)counts[j] + ITEM_SHRINK;
 }
 
@@ -76,8 +81,10 @@ gcg_status gcg_center_subtract(const gcg_center *center, int as_double, gcg_csr 
     if (center->kind == GCG_CENTER_NONE) return GCG_OK;
     double *wide = x->val_d;
     gcg_status status = as_double ? gcg_csr_widen(x, err) : narrow(x, err);
+    if (!status && (as_double || !wide)) status = gcg_csr_own_values(x, err);
     if (status) return status;
-    for (int32_t i = 0; i < x->rows; i++)
+    int64_t done = 0;
+    for (int32_t i = 0; i < x->rows; i++) {
         for (int64_t p = x->row_ptr[i]; p < x->row_ptr[i + 1]; p++) {
             double shift = center->mu + center->user_bias[i] + center->item_bias[x->col[p]];
             if (as_double)
@@ -85,8 +92,10 @@ gcg_status gcg_center_subtract(const gcg_center *center, int as_double, gcg_csr 
             else
                 x->val_f[p] = (float)((wide ? wide[p] : (double)x->val_f[p]) - shift);
         }
+        done = gcg_csr_pass_step(x, done, x->row_ptr[i + 1]);
+    }
     if (!as_double) {
-        gcg_mem_free(x->val_d);
+        gcg_csr_free_array(x, x->val_d);
         x->val_d = NULL;
     }
     return GCG_OK;
@@ -105,12 +114,14 @@ gcg_status gcg_margins_compute(const gcg_csr *x, gcg_margins *margins, gcg_err *
         return gcg_fail_memory(err, "sums by user and item");
     }
     gcg_csr_col_counts(x, m.item_count);
+    int64_t done = 0;
     for (int32_t i = 0; i < x->rows; i++) {
         m.user_count[i] = x->row_ptr[i + 1] - x->row_ptr[i];
         for (int64_t p = x->row_ptr[i]; p < x->row_ptr[i + 1]; p++) {
             m.user_sum[i] += gcg_csr_value(x, p);
             m.item_sum[x->col[p]] += gcg_csr_value(x, p);
         }
+        done = gcg_csr_pass_step(x, done, x->row_ptr[i + 1]);
     }
     return GCG_OK;
 }

@@ -20,13 +20,84 @@ gcg_status gcg_csr_init(gcg_csr *x, int32_t rows, int32_t cols, int64_t nnz, int
     return gcg_fail_memory(err, "ratings");
 }
 
+void gcg_csr_free_array(const gcg_csr *x, void *array)
+{
+    if (!x->map || !gcg_mapping_holds(x->map, array)) gcg_mem_free(array);
+}
+
 void gcg_csr_release(gcg_csr *x)
 {
-    gcg_mem_free(x->row_ptr);
-    gcg_mem_free(x->col);
-    gcg_mem_free(x->val_f);
-    gcg_mem_free(x->val_d);
+    gcg_csr_free_array(x, x->row_ptr);
+    gcg_csr_free_array(x, x->col);
+    gcg_csr_free_array(x, x->val_f);
+    gcg_csr_free_array(x, x->val_d);
+    gcg_mapping_close(x->map);
     *x = (gcg_csr){0};
+}
+
+enum {
+    STEP = 1 << 20 /* ratings streamed before their pages are given back: one system call in megabytes */
+};
+
+void gcg_csr_pass_done(const gcg_csr *x, int64_t p0, int64_t p1)
+{
+    if (!x->map || p0 >= p1) return;
+    if (gcg_mapping_holds(x->map, x->col)) gcg_mapping_done(x->map, x->col + p0, x->col + p1);
+    if (x->val_f && gcg_mapping_holds(x->map, x->val_f))
+        gcg_mapping_done(x->map, x->val_f + p0, x->val_f + p1);
+    if (x->val_d && gcg_mapping_holds(x->map, x->val_d))
+        gcg_mapping_done(x->map, x->val_d + p0, x->val_d + p1);
+}
+
+int64_t gcg_csr_pass_step(const gcg_csr *x, int64_t done, int64_t p)
+{
+    if (!x->map || p - done < STEP) return done;
+    gcg_csr_pass_done(x, done, p);
+    return p;
+}
+
+/* A private copy of an array of x when it lies in the mapping, else the array itself; NULL: out of memory. A
+ * NULL array stays. */
+static void *own_copy(const gcg_csr *x, void *array, int64_t count, size_t size)
+{
+    if (!array || !x->map || !gcg_mapping_holds(x->map, array)) return array;
+    char *copy = gcg_mem_alloc_array(count, size);
+    int64_t bytes = copy ? count * (int64_t)size : 0, piece = (int64_t)STEP * (int64_t)size;
+    for (int64_t at = 0; at < bytes; at += piece) {
+        const char *from = (const char *)array + at;
+        int64_t n = bytes - at < piece ? bytes - at : piece;
+        memcpy(copy + at, from, (size_t)n);
+        gcg_mapping_done(x->map, from, from + n);
+    }
+    return copy;
+}
+
+gcg_status gcg_csr_own_values(gcg_csr *x, gcg_err *err)
+{
+    float *val_f = own_copy(x, x->val_f, x->nnz, sizeof *val_f);
+    double *val_d = own_copy(x, x->val_d, x->nnz, sizeof *val_d);
+    if ((x->val_f && !val_f) || (x->val_d && !val_d)) return gcg_fail_memory(err, "ratings");
+    x->val_f = val_f;
+    x->val_d = val_d;
+    return GCG_OK;
+}
+
+gcg_status gcg_csr_own(gcg_csr *x, gcg_err *err)
+{
+    gcg_status status = gcg_csr_own_values(x, err);
+    if (status != GCG_OK || !x->map) return status;
+    int64_t *row_ptr = own_copy(x, x->row_ptr, (int64_t)x->rows + 1, sizeof *row_ptr);
+    int32_t *col = own_copy(x, x->col, x->nnz, sizeof *col);
+    if (!row_ptr || !col) {
+        if (row_ptr != x->row_ptr) gcg_mem_free(row_ptr);
+        if (col != x->col) gcg_mem_free(col);
+        return gcg_fail_memory(err, "ratings");
+    }
+    x->row_ptr = row_ptr;
+    x->col = col;
+    gcg_mapping_close(x->map);
+    x->map = NULL;
+    return GCG_OK;
 }
 
 int gcg_csr_fits_float(double value)
@@ -117,8 +188,11 @@ gcg_status gcg_csr_widen(gcg_csr *x, gcg_err *err)
     if (x->val_d) return GCG_OK;
     double *wide = gcg_mem_alloc_array(x->nnz, sizeof *wide);
     if (!wide) return gcg_fail_memory(err, "ratings");
-    for (int64_t p = 0; p < x->nnz; p++) wide[p] = x->val_f[p];
-    gcg_mem_free(x->val_f);
+    for (int64_t p = 0, done = 0; p < x->nnz; p++) {
+        wide[p] = x->val_f[p];
+        done = gcg_csr_pass_step(x, done, p);
+    }
+    gcg_csr_free_array(x, x->val_f);
     x->val_f = NULL;
     x->val_d = wide;
     return GCG_OK;
@@ -132,7 +206,7 @@ gcg_status gcg_csr_narrow(gcg_csr *x, gcg_err *err)
     float *narrow = gcg_mem_alloc_array(x->nnz, sizeof *narrow);
     if (!narrow) return gcg_fail_memory(err, "ratings");
     for (int64_t p = 0; p < x->nnz; p++) narrow[p] = (float)x->val_d[p];
-    gcg_mem_free(x->val_d);
+    gcg_csr_free_array(x, x->val_d);
     x->val_d = NULL;
     x->val_f = narrow;
     return GCG_OK;
@@ -155,7 +229,10 @@ int64_t gcg_csr_find(const gcg_csr *x, int32_t row, int32_t col)
 void gcg_csr_col_counts(const gcg_csr *x, int64_t *counts)
 {
     memset(counts, 0, (size_t)x->cols * sizeof *counts);
-    for (int64_t p = 0; p < x->nnz; p++) counts[x->col[p]]++;
+    for (int64_t p = 0, done = 0; p < x->nnz; p++) {
+        counts[x->col[p]]++;
+        done = gcg_csr_pass_step(x, done, p);
+    }
 }
 
 gcg_status gcg_csr_transpose(const gcg_csr *x, gcg_csr *xt, gcg_err *err)
@@ -163,7 +240,8 @@ gcg_status gcg_csr_transpose(const gcg_csr *x, gcg_csr *xt, gcg_err *err)
     gcg_status status = gcg_csr_init(xt, x->cols, x->rows, x->nnz, x->val_d != NULL, err);
     if (status != GCG_OK) return status;
     starts_of(x->col, x->nnz, x->cols, xt->row_ptr);
-    for (int32_t i = 0; i < x->rows; i++)
+    int64_t done = 0;
+    for (int32_t i = 0; i < x->rows; i++) {
         for (int64_t p = x->row_ptr[i]; p < x->row_ptr[i + 1]; p++) {
             int64_t to = xt->row_ptr[x->col[p]]++;
             xt->col[to] = i;
@@ -172,6 +250,8 @@ gcg_status gcg_csr_transpose(const gcg_csr *x, gcg_csr *xt, gcg_err *err)
             else
                 xt->val_f[to] = x->val_f[p];
         }
+        done = gcg_csr_pass_step(x, done, x->row_ptr[i + 1]);
+    }
     starts_rewind(xt->row_ptr, xt->rows);
     return GCG_OK;
 }
@@ -179,8 +259,9 @@ gcg_status gcg_csr_transpose(const gcg_csr *x, gcg_csr *xt, gcg_err *err)
 gcg_csr_stats gcg_csr_value_stats(const gcg_csr *x)
 {
     gcg_csr_stats s = {.min = x->nnz ? INFINITY : NAN, .max = x->nnz ? -INFINITY : NAN};
-    for (int64_t p = 0; p < x->nnz; p++) {
+    for (int64_t p = 0, done = 0; p < x->nnz; p++) {
         double v = gcg_csr_value(x, p);
+        done = gcg_csr_pass_step(x, done, p);
         s.sum += v;
         s.sum_squares += v * v;
         if (v < s.min) s.min = v;

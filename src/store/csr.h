@@ -2,11 +2,15 @@
  *
  * Row i is user i, column j is item j; row i's entries are col[row_ptr[i] .. row_ptr[i+1]), columns ascending
  * and distinct, values in val_f or val_d (exactly one of them is set: float when every value is exactly a
- * float, 8 bytes a rating; else double, 12). Counts of ratings are int64_t, indices int32_t. */
+ * float, 8 bytes a rating; else double, 12). Counts of ratings are int64_t, indices int32_t.
+ *
+ * The arrays are the struct's own, or lie in a mapped file (map), which it then owns and which cannot be
+ * written to: whoever changes entries in place calls gcg_csr_own or gcg_csr_own_values first. */
 #ifndef GCG_STORE_CSR_H
 #define GCG_STORE_CSR_H
 
 #include <stdint.h>
+#include "base/mapping.h"
 #include "base/status.h"
 
 typedef struct {
@@ -16,6 +20,7 @@ typedef struct {
     int32_t *col;     /* nnz */
     float *val_f;     /* nnz, or NULL */
     double *val_d;    /* nnz, or NULL */
+    gcg_mapping *map; /* where arrays may lie that are not its own, or NULL */
 } gcg_csr;
 
 static inline double gcg_csr_value(const gcg_csr *x, int64_t p)
@@ -27,6 +32,22 @@ static inline double gcg_csr_value(const gcg_csr *x, int64_t p)
  * zeroed. */
 gcg_status gcg_csr_init(gcg_csr *x, int32_t rows, int32_t cols, int64_t nnz, int as_double, gcg_err *err);
 void gcg_csr_release(gcg_csr *x); /* twice is fine */
+
+/* Makes every array x's own (a copy of those in the mapping) and closes the mapping. No change when they are.
+ * On failure x is still whole. */
+gcg_status gcg_csr_own(gcg_csr *x, gcg_err *err);
+/* The same for the values alone: the pattern stays in the mapping. */
+gcg_status gcg_csr_own_values(gcg_csr *x, gcg_err *err);
+/* Frees an array that was x's, unless it lies in the mapping. */
+void gcg_csr_free_array(const gcg_csr *x, void *array);
+
+/* Entries p0..p1-1 (columns and values) were streamed and are not needed before the next pass: their pages
+ * are given back when x is mapped and not to be kept (base/mapping.h). For a quarter million ratings and
+ * more. */
+void gcg_csr_pass_done(const gcg_csr *x, int64_t p0, int64_t p1);
+/* The same for a loop in storage order that stands at p and has given back what lies before done: returns the
+ * new done. Cheap enough to be called for each row. */
+int64_t gcg_csr_pass_step(const gcg_csr *x, int64_t done, int64_t p);
 
 /* From n triples in any order (row[p], col[p], value[p]) without repeated pairs, rows and columns checked.
  * For tests and small data; files are read by io/ratings. val_f when every value is exactly a float. */
