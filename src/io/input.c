@@ -40,7 +40,7 @@ struct gcg_input {
     int64_t capacity, pos, end;
     int64_t scan;        /* no LF in buffer[pos..scan) */
     int64_t mark[MARKS]; /* first place >= pos of MARK_BYTE, or end */
-    int64_t lines, bytes;
+    int64_t lines, bytes, stored;
     int ended;       /* nothing more comes */
     gcg_err failure; /* why, when that is an error: told after the last complete line */
 };
@@ -72,12 +72,16 @@ static int64_t source_read(gcg_input *in, void *to, int64_t size)
         if (n > 0) memcpy(to, in->memory, n);
         in->memory += n;
         in->memory_left -= n;
+        in->stored += (int64_t)n;
         return (int64_t)n;
     }
     ssize_t n;
     do n = read(in->fd, to, (size_t)size);
     while (n < 0 && errno == EINTR);
-    if (n >= 0) return n;
+    if (n >= 0) {
+        in->stored += n;
+        return n;
+    }
     if (errno == EBADF) {
         fail_later(in, GCG_ERR_IO, "cannot read: it is closed");
     } else {
@@ -333,6 +337,11 @@ const char *gcg_input_name(const gcg_input *in)
 int64_t gcg_input_bytes(const gcg_input *in)
 {
     return in->bytes;
+}
+
+int64_t gcg_input_stored(const gcg_input *in)
+{
+    return in->stored;
 }
 
 gcg_status gcg_input_peek(gcg_input *in, int64_t want, const char **text, int64_t *length, gcg_err *err)

@@ -38,6 +38,9 @@ const char *gcg_input_name(const gcg_input *in);
 /* Text read so far, after unpacking. */
 int64_t gcg_input_bytes(const gcg_input *in);
 
+/* Bytes read so far as stored (gzip: packed). */
+int64_t gcg_input_stored(const gcg_input *in);
+
 /* The next bytes without consuming them: at least want, fewer only before the end of the text or before
  * damage. */
 gcg_status gcg_input_peek(gcg_input *in, int64_t want, const char **text, int64_t *length, gcg_err *err);

@@ -37,6 +37,10 @@ typedef struct {
     int drop; /* 1: ratings equal to from are dropped; else they become to */
 } gcg_value_map;
 
+/* Told now and then while files are read, on the calling thread: bytes read as stored (gzip: packed), over
+ * all files of the call, and how many there are (0: unknown, since one is no regular file). Nonzero stops. */
+typedef int (*gcg_read_progress_fn)(int64_t bytes_read, int64_t bytes_total, void *user);
+
 typedef struct {
     gcg_format format;
     gcg_header header;
@@ -51,6 +55,9 @@ typedef struct {
                           * fills out with the first rating of each pair (set by check) */
     int64_t
         block; /* bytes read at once, 0 = a good number; never changes what is read (tests make it small) */
+    gcg_read_progress_fn progress; /* NULL: none. When it stops the reading, the call fails with GCG_ERR_IO
+                                    * and "interrupted while reading", the diag is told nothing */
+    void *progress_user;
 } gcg_read_options;
 
 gcg_read_options gcg_read_options_defaults(void);

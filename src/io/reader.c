@@ -74,9 +74,20 @@ void gcg_reader_begin(gcg_reader *r, int header)
     gcg_report(r->diag, GCG_NOTE, r->file, 0, 0, "read as %s%s%s", gcg_format_name(r->format), asked, first);
 }
 
+/* Every so many lines. */
+static gcg_status tell_progress(const gcg_reader *r)
+{
+    enum { EVERY = 1 << 16 };
+    const gcg_read_options *o = r->options;
+    if (!o->progress || r->report->lines % EVERY != 0) return GCG_OK;
+    if (!o->progress(r->stored + gcg_input_stored(r->in), r->stored_total, o->progress_user)) return GCG_OK;
+    return gcg_fail(r->err, GCG_ERR_IO, r->file, 0, 0, "interrupted while reading");
+}
+
 gcg_status gcg_reader_any_line(gcg_reader *r, int *found)
 {
     gcg_err why;
+    if (tell_progress(r) != GCG_OK) return GCG_ERR_IO;
     gcg_status status = gcg_input_line(r->in, &r->line, found, &why);
     if (status == GCG_ERR_NOMEM) return gcg_fail(r->err, status, NULL, 0, 0, "%s", why.text);
     if (status != GCG_OK) return gcg_reader_fatal(r, status, 0, 0, "%s", why.text);

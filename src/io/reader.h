@@ -35,6 +35,8 @@ typedef struct {
     int told_header;
     gcg_line line; /* the current line */
 
+    int64_t stored, stored_total; /* bytes of the files before this one, of all (0: unknown) */
+
     int64_t never_again, above_100; /* ratings of 255, other ratings above 100 (Yahoo! R1) */
 } gcg_reader;
 

@@ -1,5 +1,7 @@
 /* gcg_read_stream and gcg_read_memory: files in, points out. See ratings.h. */
+#define _POSIX_C_SOURCE 200809L
 #include <string.h>
+#include <sys/stat.h>
 #include "base/clock.h"
 #include "io/formats.h"
 #include "io/paths.h"
@@ -88,7 +90,21 @@ static gcg_status read_file(gcg_reader *r)
     if (status != GCG_OK) return status;
     status = r->format == GCG_FORMAT_AUTO ? skim(r) : gcg_format_find(r->format)->read(r);
     r->report->bytes += gcg_input_bytes(r->in);
+    r->stored += gcg_input_stored(r->in);
     return status;
+}
+
+/* Bytes of all files, 0 when one is not regular (or cannot be asked: opening it will tell). */
+static int64_t stored_bytes(const gcg_paths *list)
+{
+    struct stat info;
+    int64_t sum = 0;
+    for (int i = 0; i < list->count; i++) {
+        if (strcmp(list->path[i], "-") == 0 || stat(list->path[i], &info) != 0 || !S_ISREG(info.st_mode))
+            return 0;
+        sum += info.st_size;
+    }
+    return sum;
 }
 
 /* What was skipped or changed, after the last file. */
@@ -156,6 +172,7 @@ gcg_status gcg_read_files(const char *const *paths, int path_count, const gcg_re
         status = gcg_paths_add(&list, paths[i], &why);
         if (status != GCG_OK) tell_open_failure(&r, &why);
     }
+    if (options->progress) r.stored_total = stored_bytes(&list);
     for (int i = 0; i < list.count && status == GCG_OK; i++) {
         gcg_err why;
         r.file = gcg_read_display_name(list.path[i]);
