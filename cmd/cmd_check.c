@@ -214,7 +214,7 @@ static gcg_status check_rest(const check_settings *s, const gcg_read_options *op
     if (status == GCG_OK && s->test) status = print_test(r, &test, err);
     if (status == GCG_OK && s->lambda_max) {
         status = gcg_blas_reserve(1, err);
-        if (status == GCG_OK) status = gcg_lambda_max(&r->x, 1, &lambda_max, err);
+        if (status == GCG_OK) status = gcg_lambda_max(&r->x, 1, NULL, &lambda_max, err);
         if (status == GCG_OK) print_real("lambda_max", lambda_max);
     }
     gcg_pairs_release(&test);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/blas.h"
+#include "base/clock.h"
 #include "base/interrupt.h"
 #include "base/parallel.h"
 #include "cmd/fit.h"
@@ -17,7 +18,7 @@
 #include "solvers/als_cg.h"
 #include "solvers/soft_impute.h"
 
-enum { EXIT_NOT_REACHED = 3, EXIT_SECOND_SIGNAL = 130 };
+enum { EXIT_NOT_REACHED = 3, EXIT_NOTHING_WRITTEN = 130 };
 
 /* In the order of fit_solver_names. */
 static const struct {
@@ -30,11 +31,14 @@ static const struct {
     [FIT_SOLVER_SOFT_IMPUTE] = {gcg_soft_impute, gcg_soft_impute_memory},
 };
 
-/* SIGINT and SIGTERM ask the solver to stop after its step; the second time the program ends at once. */
+/* SIGINT and SIGTERM ask the solver to stop after its step; the second time, and as long as there is nothing
+ * that could be written, the program ends at once. */
+static volatile sig_atomic_t is_solving;
+
 static void on_signal(int number)
 {
     (void)number;
-    if (gcg_interrupt_requested()) _exit(EXIT_SECOND_SIGNAL);
+    if (!is_solving || gcg_interrupt_requested()) _exit(EXIT_NOTHING_WRITTEN);
     gcg_interrupt_request();
 }
 
@@ -111,9 +115,23 @@ static gcg_status prepare(fit *f)
 {
     gcg_status status = fit_center(&f->s, &f->d, &f->err);
     const gcg_csr *x = &f->d.ratings.x;
-    if (!status) status = gcg_lambda_max(x, f->s.seed, &f->lambda_max, &f->err);
+    gcg_watch watch = gcg_watch_defaults();
+    double start = gcg_clock_now();
+    watch.deadline = start + f->s.max_time;
+    watch.tell = fit_log_phase;
+    watch.user = &f->log;
+    fit_log_deadline(&f->log, f->s.solver == FIT_SOLVER_GCG ? f->s.max_time : INFINITY);
+    gcg_watch_phase(&watch, "lambda_max");
+    if (!status) status = gcg_lambda_max(x, f->s.seed, &watch, &f->lambda_max, &f->err);
+    if (f->s.solver == FIT_SOLVER_GCG) /* the others count their own work only */
+        f->set.max_time = fmax(f->s.max_time - (gcg_clock_now() - start), 0);
     f->set.lambda = f->s.lambda;
     if (f->s.has_ratio) f->set.lambda = f->s.lambda_ratio * f->lambda_max;
+    if (!status && watch.over) {
+        report_warning("there was no time for lambda_max%s",
+                       f->s.has_ratio ? ": the lambda is of what is known of it from below" : "");
+        f->lambda_max = NAN;
+    }
     if (f->s.has_ratio && f->lambda_max == 0)
         f->set.lambda = 1; /* only zeros: any lambda gives the zero matrix */
     return status;
@@ -149,7 +167,7 @@ static int write_all(fit *f)
     if (log_status) report_error(&lost, NULL);
     status = fit_write_done(&o, code, &f->err);
     if (status) return report_error(&f->err, NULL);
-    fit_log_phase(NULL, &f->log);
+    fit_log_phase(NULL, NAN, &f->log);
     if (f->set.lambda >= f->lambda_max && f->set.lambda > 0)
         report_warning("lambda %.10g is not below lambda_max %.10g: the optimum is the zero matrix",
                        f->set.lambda, f->lambda_max);
@@ -161,12 +179,12 @@ static int write_all(fit *f)
 static void solve(void *ctx)
 {
     fit *f = ctx;
-    fit_log_phase("lambda_max", &f->log);
+    fit_log_phase("centring", NAN, &f->log);
     f->status = prepare(f);
     if (f->status) return;
     fit_log_head(&f->log, f->set.lambda, f->lambda_max, f->threads);
     f->status = solvers[f->s.solver].solve(&f->d.ratings.x, &f->set, &f->result, &f->err);
-    fit_log_phase("writing", &f->log);
+    fit_log_phase("writing", NAN, &f->log);
 }
 
 static int run(fit *f)
@@ -180,14 +198,16 @@ static int run(fit *f)
         if (!status) status = fit_log_open(&f->log, &f->s, &f->d, &f->err);
         if (!status) status = fit_remove_done(&f->s, &f->err);
     }
-    fit_log_phase("reading", &f->log);
+    catch_signals();
+    fit_log_phase("reading", NAN, &f->log);
     if (!status) status = fit_read(&f->s, &f->d, &f->diag, &f->err);
     if (status) return report_error(&f->err, &f->diag);
-    fit_log_phase(NULL, &f->log);
+    fit_log_phase(NULL, NAN, &f->log);
+    fit_log_clear(&f->log);
     apply_settings(f);
     int code = plan_memory(f);
     if (code || f->s.dry_run) return code ? code : report_close_stdout();
-    catch_signals();
+    is_solving = 1;
     memory_keep_freed();
     gcg_par_session(solve, f);
     fit_log_clear(&f->log);
@@ -199,7 +219,7 @@ int cmd_fit(int argc, char **argv)
     fit f = {.diag = report_diag()};
     int code = fit_parse(argc, argv, &f.s);
     if (code) return code < 0 ? 0 : code;
-    report_say = (report_level){f.s.quiet, f.s.verbose};
+    report_say = (report_level){.quiet = f.s.quiet, .verbose = f.s.verbose};
     code = run(&f);
     gcg_solver_result_release(&f.result);
     fit_log_release(&f.log);

@@ -3,7 +3,8 @@
  * cmd_fit.c       the flow: options, reading, solving, writing
  * fit_options.c   the option table and its cross checks
  * fit_data.c      training and test data, centring
- * fit_log.c       the log, the progress line, scores of the iterates
+ * fit_log.c       the log, scores of the iterates
+ * fit_progress.c  the progress line, times by phase
  * fit_outcome.c   the model, MODEL.done, the closing report */
 #ifndef GCG_CMD_FIT_H
 #define GCG_CMD_FIT_H
@@ -73,6 +74,27 @@ typedef struct {
     int taken;
 } fit_best;
 
+/* Times by phase, for --verbose. */
+enum { FIT_PHASES = 10 };
+typedef struct {
+    const char *now;
+    double start;
+    struct {
+        const char *name;
+        double seconds;
+    } phase[FIT_PHASES];
+} fit_times;
+
+/* What the progress line knows of the run: where it is, and how fast the gap falls. */
+enum { FIT_PACE = 5 /* iterations that the gap's fall is taken from */ };
+typedef struct {
+    int64_t iter;    /* iterations done; -1: none yet */
+    double deadline; /* gcg_clock_now() at which --max-time is over; INFINITY without */
+    int count;       /* of the last iterations, oldest first: */
+    double at[FIT_PACE], log_gap[FIT_PACE]; /* when each was told, and the logarithm of its gap */
+    char figures[128];                      /* of the last iteration */
+} fit_pace;
+
 /* The log while the solver runs. */
 typedef struct {
     const fit_settings *s;
@@ -84,21 +106,24 @@ typedef struct {
     int shares_terminal;          /* and the log goes there, too */
     double valid_rmse, test_rmse; /* of the last iterate */
     fit_best best;
-    double phase_start; /* times by phase for --verbose */
-    const char *phase;
-    struct {
-        const char *name;
-        double seconds;
-    } phases[8];
+    fit_times times;
+    fit_pace pace;
+    double shown; /* when the progress line was last written */
 } fit_log;
 
 gcg_status fit_log_open(fit_log *log, const fit_settings *s, const fit_data *d, gcg_err *err);
 void fit_log_head(fit_log *log, double lambda, double lambda_max, int threads);
 /* For gcg_solver_settings: user is the fit_log. */
 gcg_status fit_log_progress(const gcg_progress *progress, void *user, gcg_err *err);
-void fit_log_phase(const char *phase, void *user);
+void fit_log_phase(const char *phase, double done, void *user);
+/* The progress line counts down to --max-time from now on. */
+void fit_log_deadline(fit_log *log, double seconds);
 /* Takes the progress line away: other messages may follow. */
 void fit_log_clear(const fit_log *log);
+/* An iteration was reported: its figures are shown from now on. */
+void fit_progress_take(fit_log *to, const gcg_progress *p);
+/* Seconds until the run ends, by the gap's fall or by --max-time; NAN where neither says anything. */
+double fit_progress_left(const fit_pace *pace, double wanted_gap, double now);
 /* After the solve: the certificate line; closes. GCG_ERR_IO when the log was lost to a write error (a closed
  * pipe is none). */
 gcg_status fit_log_close(fit_log *log, const gcg_solver_result *result, gcg_err *err);

@@ -1,14 +1,12 @@
-/* The log of fit, the progress line, and the scores of the iterates: see fit.h and gcg-mc-log(5). */
+/* The log of fit and the scores of the iterates: see fit.h and gcg-mc-log(5). */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "cmd/fit.h"
 #include "cmd/report.h"
 #include "cmd/version.h"
@@ -16,7 +14,8 @@
 
 gcg_status fit_log_open(fit_log *log, const fit_settings *s, const fit_data *d, gcg_err *err)
 {
-    *log = (fit_log){.s = s, .d = d, .valid_rmse = NAN, .test_rmse = NAN};
+    *log = (fit_log){
+        .s = s, .d = d, .valid_rmse = NAN, .test_rmse = NAN, .pace = {.iter = -1, .deadline = INFINITY}};
     log->progress_line = !s->quiet && isatty(STDERR_FILENO);
     log->is_stdout = !s->log || strcmp(s->log, "-") == 0;
     log->shares_terminal = log->progress_line && log->is_stdout && isatty(STDOUT_FILENO);
@@ -125,26 +124,7 @@ static gcg_status take_if_best(fit_log *log, const gcg_progress *p, gcg_err *err
     return status;
 }
 
-/* ---- progress ---- */
-
-static int terminal_columns(void)
-{
-    enum { USUAL = 80 };
-    struct winsize size;
-    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : USUAL;
-}
-
-/* One line, rewritten; cut at the edge of the terminal, for a line that wraps cannot be rewritten. */
-static void show_progress(const fit_log *log, const gcg_progress *p)
-{
-    char line[256], valid[32] = "", test[32] = "";
-    if (!log->progress_line) return;
-    if (log->d->valid.given) snprintf(valid, sizeof valid, "  valid %.5f", log->valid_rmse);
-    if (log->d->test.given) snprintf(test, sizeof test, "  test %.5f", log->test_rmse);
-    snprintf(line, sizeof line, "iteration %" PRId64 "  gap %.2e  rank %" PRId32 "  RMSE %.5f%s%s  %.1f s",
-             p->iter, p->gap, p->rank, p->train_rmse, valid, test, p->time_s);
-    fprintf(stderr, "\r\033[K%.*s", terminal_columns() - 1, line);
-}
+/* ---- an iteration ---- */
 
 gcg_status fit_log_progress(const gcg_progress *p, void *user, gcg_err *err)
 {
@@ -160,27 +140,8 @@ gcg_status fit_log_progress(const gcg_progress *p, void *user, gcg_err *err)
     put(log, "%" PRId64 "\t%s\t%s\t%s\t%s\t%s\t%" PRId32 "\t%s\t%s\t%s\t%" PRId64 "\t%.0f\n", p->iter,
         text[0], text[1], text[2], text[3], text[4], p->rank, text[5], text[6], text[7], p->matvecs,
         p->passes);
-    show_progress(log, p);
+    fit_progress_take(log, p);
     return GCG_OK;
-}
-
-void fit_log_clear(const fit_log *log)
-{
-    if (log->progress_line) fprintf(stderr, "\r\033[K");
-}
-
-void fit_log_phase(const char *phase, void *user)
-{
-    fit_log *log = user;
-    double now = gcg_clock_now();
-    for (int i = 0; log->phase && i < 8; i++) {
-        if (log->phases[i].name && strcmp(log->phases[i].name, log->phase) != 0) continue;
-        log->phases[i].name = log->phase;
-        log->phases[i].seconds += now - log->phase_start;
-        break;
-    }
-    log->phase = phase;
-    log->phase_start = now;
 }
 
 /* The bound of the run's end holds for every iterate. */

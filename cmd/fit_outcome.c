@@ -229,6 +229,7 @@ void fit_say_outcome(const fit_outcome *o)
     if (o->d->valid.given) report_note("validation RMSE %.6g", written_rmse(o, 1));
     if (o->d->test.given) report_note("test RMSE %.6g", written_rmse(o, 0));
     if (!o->s->verbose) return;
-    for (int i = 0; i < 8 && o->log->phases[i].name; i++)
-        report_note("time in %s: %.2f s", o->log->phases[i].name, o->log->phases[i].seconds);
+    const fit_times *times = &o->log->times;
+    for (int i = 0; i < FIT_PHASES && times->phase[i].name; i++)
+        report_note("time in %s: %.2f s", times->phase[i].name, times->phase[i].seconds);
 }

@@ -14,6 +14,12 @@ static const char *word_of(gcg_severity severity)
     return severity == GCG_ERROR ? "error" : severity == GCG_WARNING ? "warning" : "note";
 }
 
+void report_clear_line(void)
+{
+    if (report_say.line) fprintf(stderr, "\r\033[K");
+    report_say.line = 0;
+}
+
 /* Appends text to line as far as there is room, control bytes as \xNN. */
 static void append(char *line, size_t size, const char *text)
 {
@@ -46,6 +52,7 @@ static void print(gcg_severity severity, const char *file, int64_t line, int64_t
     append(message, sizeof message, word_of(severity));
     append(message, sizeof message, ": ");
     append(message, sizeof message, text);
+    report_clear_line();
     fprintf(stderr, "%s\n", message);
 }
 

@@ -4,9 +4,10 @@
 
 #include "base/status.h"
 
-/* --quiet and --verbose of the running subcommand. */
+/* --quiet and --verbose of the running subcommand; and whether a progress line stands on the terminal, which
+ * is cleared before a message. */
 typedef struct {
-    int quiet, verbose;
+    int quiet, verbose, line;
 } report_level;
 extern report_level report_say;
 
@@ -20,6 +21,9 @@ int report_error(const gcg_err *err, gcg_diag *diag);
 int report_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void report_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void report_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Takes the progress line away. */
+void report_clear_line(void);
 
 /* Flushes and closes stdout; exit code 0, or 5 with a message naming stdout. A closed pipe is quiet: returns
  * 0. */

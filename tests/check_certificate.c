@@ -91,15 +91,17 @@ START_TEST(the_proved_bound_is_above_the_spectral_norm_and_close)
                 if (p.mask[e]) p.r[e] = gcg_csr_value(&r, q++); /* as rounded */
             double sigma = naive_spectral_norm(p.m, p.n, p.r), bound;
             for (double low = 0; low < 1e-3; low = low == 0 ? 1e-9 : low * 30) { /* estimates from below */
-                ck_assert_int_eq(gcg_certificate_cholesky(&r, sigma * (1 - low), 1e-10, 1, &bound, NULL),
-                                 GCG_OK);
+                ck_assert_int_eq(
+                    gcg_certificate_cholesky(&r, sigma * (1 - low), 1e-10, 1, NULL, &bound, NULL), GCG_OK);
                 ck_assert_double_ge(bound, sigma * (1 - 1e-15));
                 ck_assert_double_le(bound, sigma * (1 + 3.01 * low + 1e-9));
             }
             /* what is not enough is not proved */
-            ck_assert_int_eq(gcg_certificate_cholesky(&r, 0.9 * sigma, 1e-8, 0.1, &bound, NULL), GCG_OK);
+            ck_assert_int_eq(gcg_certificate_cholesky(&r, 0.9 * sigma, 1e-8, 0.1, NULL, &bound, NULL),
+                             GCG_OK);
             ck_assert(bound == INFINITY || bound > sigma);
-            ck_assert_int_eq(gcg_certificate_cholesky(&r, 0.5 * sigma, 1e-8, 0.1, &bound, NULL), GCG_OK);
+            ck_assert_int_eq(gcg_certificate_cholesky(&r, 0.5 * sigma, 1e-8, 0.1, NULL, &bound, NULL),
+                             GCG_OK);
             ck_assert_double_eq(bound, INFINITY);
             gcg_csr_release(&r);
             problem_free(&p);
@@ -114,7 +116,7 @@ START_TEST(repeated_top_singular_values_are_proved_too)
     for (int i = 0; i < 8; i++) identity[9 * i] = 3, mask[9 * i] = 1;
     gcg_csr r = naive_csr(8, 8, identity, mask, 0);
     double bound;
-    ck_assert_int_eq(gcg_certificate_cholesky(&r, 3, 0, 1, &bound, NULL), GCG_OK);
+    ck_assert_int_eq(gcg_certificate_cholesky(&r, 3, 0, 1, NULL, &bound, NULL), GCG_OK);
     ck_assert(bound >= 3 && bound <= 3 * (1 + 1e-12));
     gcg_csr_release(&r);
 }
@@ -125,9 +127,9 @@ START_TEST(nothing_is_proved_from_a_zero_estimate_of_something)
     double one = 1, bound;
     char none = 0;
     gcg_csr r = naive_csr(1, 1, &one, NULL, 0), empty = naive_csr(1, 1, &one, &none, 0);
-    ck_assert_int_eq(gcg_certificate_cholesky(&r, 0, 1e-8, 1, &bound, NULL), GCG_OK);
+    ck_assert_int_eq(gcg_certificate_cholesky(&r, 0, 1e-8, 1, NULL, &bound, NULL), GCG_OK);
     ck_assert_double_eq(bound, INFINITY);
-    ck_assert_int_eq(gcg_certificate_cholesky(&empty, 0, 1e-8, 1, &bound, NULL), GCG_OK);
+    ck_assert_int_eq(gcg_certificate_cholesky(&empty, 0, 1e-8, 1, NULL, &bound, NULL), GCG_OK);
     ck_assert_double_eq(bound, 0);
     gcg_csr_release(&r);
     gcg_csr_release(&empty);
@@ -142,7 +144,7 @@ START_TEST(the_proof_is_the_same_at_1_and_7_threads)
     double bound[2];
     for (int t = 0; t < 2; t++) {
         gcg_par_set_threads(t ? 7 : 1);
-        ck_assert_int_eq(gcg_certificate_cholesky(&r, 20, 1e-8, 1, &bound[t], NULL), GCG_OK);
+        ck_assert_int_eq(gcg_certificate_cholesky(&r, 20, 1e-8, 1, NULL, &bound[t], NULL), GCG_OK);
     }
     ck_assert_double_eq(bound[0], bound[1]);
     gcg_csr_release(&r);
@@ -153,7 +155,7 @@ END_TEST
 static gcg_status prove_once(void *ctx)
 {
     double bound;
-    return gcg_certificate_cholesky(ctx, 10, 1e-8, 10, &bound, NULL);
+    return gcg_certificate_cholesky(ctx, 10, 1e-8, 10, NULL, &bound, NULL);
 }
 
 START_TEST(out_of_memory_is_told_at_every_allocation)

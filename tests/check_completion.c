@@ -227,7 +227,7 @@ START_TEST(one_row_and_one_column_have_their_closed_form)
         if (t == 2) m = n = 1;
         problem p = problem_make((uint64_t)t, m, n, 0.6);
         double size = sqrt(2 * half_square_sum(&p)), lambda_max;
-        ck_assert_int_eq(gcg_lambda_max(&p.csr, 1, &lambda_max, NULL), GCG_OK);
+        ck_assert_int_eq(gcg_lambda_max(&p.csr, 1, NULL, &lambda_max, NULL), GCG_OK);
         ck_assert_double_eq_tol(lambda_max, size, 1e-12 * size);
         expect_optimum(&p, 0.3 * size, one_vector(size, 0.3 * size));
         expect_optimum(&p, 0.999 * size, one_vector(size, 0.999 * size));
@@ -293,7 +293,7 @@ START_TEST(from_lambda_max_on_the_zero_matrix_is_the_optimum)
 {
     problem p = problem_make(21, 9, 7, 0.5);
     double lambda_max;
-    ck_assert_int_eq(gcg_lambda_max(&p.csr, 1, &lambda_max, NULL), GCG_OK);
+    ck_assert_int_eq(gcg_lambda_max(&p.csr, 1, NULL, &lambda_max, NULL), GCG_OK);
     ck_assert_double_eq_tol(lambda_max, top(&p), 1e-12 * lambda_max);
     for (int t = 0; t < 3; t++) {
         gcg_solver_settings set = settings(lambda_max * (t == 0 ? 1 + 1e-9 : t == 1 ? 1.5 : 1e6), 1e-6);
@@ -324,7 +324,7 @@ START_TEST(a_small_lambda_whose_optimum_has_full_rank_takes_few_rounds)
     for (int e = 0; e < 200 * 40; e++) mask[e] = naive_uniform(&g) < 0.5;
     problem p = problem_from(200, 40, x, mask);
     double lambda_max;
-    ck_assert_int_eq(gcg_lambda_max(&p.csr, 1, &lambda_max, NULL), GCG_OK);
+    ck_assert_int_eq(gcg_lambda_max(&p.csr, 1, NULL, &lambda_max, NULL), GCG_OK);
     gcg_solver_settings set = settings(0.003 * lambda_max, 1e-6);
     gcg_solver_result r = solve(&p, &set);
     ck_assert_int_eq(r.stop, GCG_STOP_CONVERGED);
@@ -347,7 +347,7 @@ START_TEST(ratings_that_are_all_zero_are_solved)
         gcg_solver_result r = solve(&p, &set);
         ck_assert_int_eq(r.stop, GCG_STOP_ZERO);
         ck_assert(r.last.objective == 0 && r.last.dual == 0 && r.last.gap == 0 && r.last.rank == 0);
-        ck_assert_int_eq(gcg_lambda_max(&p.csr, 1, &lambda_max, NULL), GCG_OK);
+        ck_assert_int_eq(gcg_lambda_max(&p.csr, 1, NULL, &lambda_max, NULL), GCG_OK);
         ck_assert_double_eq(lambda_max, 0);
         gcg_solver_result_release(&r);
         problem_release(&p);
@@ -468,7 +468,9 @@ END_TEST
 /* ---- progress ---- */
 
 typedef struct {
-    int calls, fail_at, phases, bad;
+    int calls, fail_at, phases, fractions, bad;
+    const char *phase;
+    double done;
     gcg_progress last;
     double upper;
     char what[64];
@@ -503,12 +505,22 @@ static gcg_status watch(const gcg_progress *now, void *user, gcg_err *err)
     return GCG_OK;
 }
 
-static void note_phase(const char *phase, void *user)
+static void note_phase(const char *phase, double done, void *user)
 {
+    static const char *const names[] = {"evaluate", "polar", "improve", "certify"};
     watcher *w = user;
-    w->phases++;
-    complain(w, strcmp(phase, "polar") == 0 || strcmp(phase, "improve") == 0 || strcmp(phase, "certify") == 0,
-             "phase");
+    int known = 0;
+    for (int i = 0; i < 4; i++) known |= strcmp(phase, names[i]) == 0;
+    complain(w, known, "phase");
+    if (!w->phase || strcmp(phase, w->phase) != 0) {
+        w->phases++;
+        w->done = 0;
+    }
+    w->phase = phase;
+    if (isnan(done)) return; /* begins, or how far it is cannot be known */
+    complain(w, done >= w->done && done <= 1, "done");
+    w->done = done;
+    w->fractions++;
 }
 
 START_TEST(progress_is_told_once_an_iteration_in_order)
@@ -527,7 +539,8 @@ START_TEST(progress_is_told_once_an_iteration_in_order)
         gcg_solver_result r = solve(&p, &set);
         ck_assert_msg(!seen.bad, "mode %d: %s", mode, seen.what);
         ck_assert_int_eq(seen.calls, r.last.iter + 1);
-        ck_assert_int_ge(seen.phases, 2 * seen.calls - 1);
+        ck_assert_int_ge(seen.phases, 3 * seen.calls - 2);
+        ck_assert_int_ge(seen.fractions, seen.calls);
         ck_assert_double_eq(seen.last.objective, r.last.objective);
         ck_assert_double_eq(seen.last.dual, r.last.dual);
         ck_assert_int_eq(seen.last.rank, r.last.rank);
@@ -656,7 +669,7 @@ START_TEST(float_and_double_ratings_of_the_same_values_are_the_same_problem)
         p.csr = naive_csr(12, 10, p.x, p.mask, wide);
         gcg_solver_settings set = settings(0.2 * top(&p), 1e-9);
         r[wide] = solve(&p, &set);
-        ck_assert_int_eq(gcg_lambda_max(&p.csr, 3, &lambda_max[wide], NULL), GCG_OK);
+        ck_assert_int_eq(gcg_lambda_max(&p.csr, 3, NULL, &lambda_max[wide], NULL), GCG_OK);
         gcg_csr_release(&p.csr);
     }
     ck_assert_double_eq(r[0].last.objective, r[1].last.objective);
@@ -752,7 +765,7 @@ START_TEST(large_problems_are_bounded_by_lanczos_or_on_request_by_cholesky)
 {
     problem p = {.csr = sparse(2100, 1)};
     double lambda_max;
-    ck_assert_int_eq(gcg_lambda_max(&p.csr, 1, &lambda_max, NULL), GCG_OK);
+    ck_assert_int_eq(gcg_lambda_max(&p.csr, 1, NULL, &lambda_max, NULL), GCG_OK);
     gcg_solver_settings set = settings(0.8 * lambda_max, 1e-2);
     set.precision = GCG_PRECISION_FLOAT;
     gcg_solver_result lanczos = solve(&p, &set);
@@ -786,7 +799,7 @@ START_TEST(a_short_run_on_a_large_problem_ends_with_a_bound_that_does_not_depend
 {
     problem p = {.csr = sparse(8100, 1)};
     double lambda_max, dual[2];
-    ck_assert_int_eq(gcg_lambda_max(&p.csr, 1, &lambda_max, NULL), GCG_OK);
+    ck_assert_int_eq(gcg_lambda_max(&p.csr, 1, NULL, &lambda_max, NULL), GCG_OK);
     for (int t = 0; t < 2; t++) {
         gcg_par_set_threads(1 + t);
         gcg_solver_settings set = settings(0.9 * lambda_max, 1e-9);
@@ -843,11 +856,11 @@ END_TEST
 /* The lines of the algorithm one by one, without the driver. */
 static void begin(completion *m, const problem *p, const gcg_solver_settings *set, gcg_dtype type)
 {
-    *m = (completion){.x = &p->csr, .set = set, .lambda = set->lambda, .deadline = INFINITY, .type = type};
+    *m = (completion){.x = &p->csr, .set = set, .lambda = set->lambda, .type = type};
     m->length = 1;
     m->block = MC_BLOCK_FIRST;
     gcg_rng_init(&m->rng, 1, 0);
-    m->op = (gcg_linop){p->csr.rows, p->csr.cols, m, mc_times, mc_times_t, 0};
+    m->op = (gcg_linop){p->csr.rows, p->csr.cols, m, mc_times, mc_times_t, 0, NULL};
     ck_assert_int_eq(gcg_pass_new(&p->csr, &m->pass, NULL), GCG_OK);
     void **arrays[] = {&m->r, &m->b, &m->c};
     for (int i = 0; i < 3; i++) *arrays[i] = gcg_mem_alloc_array(p->csr.nnz, type);
@@ -958,6 +971,13 @@ static double surrogate(const problem *p, double lambda, const completion *m, co
     return sum;
 }
 
+/* One iteration, and the end. */
+static void stop_when_begun(const char *phase, double done, void *user)
+{
+    (void)phase;
+    if (done > 0) ((gcg_watch *)user)->over = 1;
+}
+
 START_TEST(a_step_of_the_local_improvement_ends_at_a_minimum_along_its_line)
 {
     for (int plain = 0; plain < 2; plain++) {
@@ -976,8 +996,13 @@ START_TEST(a_step_of_the_local_improvement_ends_at_a_minimum_along_its_line)
         before = naive_alloc(entries, sizeof *before);
         after = naive_alloc(entries, sizeof *after);
         memcpy(before, m.point, entries * sizeof *before);
-        m.deadline = 0; /* one iteration */
+        gcg_watch one = gcg_watch_defaults();
+        one.tell = stop_when_begun;
+        one.user = &one;
+        one.phase = "improve";
+        m.watch = &one;
         ck_assert_int_eq(mc_improve(&m, 1, NULL), GCG_OK);
+        m.watch = NULL;
         memcpy(after, m.point, entries * sizeof *after);
         const double h = 1e-4;
 #define SLOPE(t)                                                                                             \
@@ -1173,7 +1198,7 @@ static void residual_times_t(void *ctx, const double *y, double *x)
 /* sigma_1(R) by ARPACK and naive products. */
 static double top_of_residual(completion *m)
 {
-    gcg_linop op = {m->x->rows, m->x->cols, m, residual_times, residual_times_t, 0};
+    gcg_linop op = {m->x->rows, m->x->cols, m, residual_times, residual_times_t, 0, NULL};
     double sigma;
     ck_assert_int_eq(gcg_polar_top(&op, 1e-12, 7, &sigma, NULL, NULL, NULL), GCG_OK);
     return sigma;
@@ -1211,7 +1236,7 @@ START_TEST(a_proof_by_deflation_is_a_true_bound_and_tight)
     gcg_dtype type = _i % 2 ? GCG_FLOAT : GCG_DOUBLE;
     problem p = {.csr = _i / 2 ? low_rank(2040, 2250, 1) : low_rank(2250, 2040, 1)};
     double lambda_max, polar;
-    ck_assert_int_eq(gcg_lambda_max(&p.csr, 1, &lambda_max, NULL), GCG_OK);
+    ck_assert_int_eq(gcg_lambda_max(&p.csr, 1, NULL, &lambda_max, NULL), GCG_OK);
     gcg_solver_settings set = settings(0.3 * lambda_max, wanted);
     completion m;
     gcg_point_value at;
@@ -1316,7 +1341,7 @@ END_TEST
 static gcg_status lambda_max_once(void *ctx)
 {
     double lambda_max;
-    return gcg_lambda_max(ctx, 1, &lambda_max, NULL);
+    return gcg_lambda_max(ctx, 1, NULL, &lambda_max, NULL);
 }
 
 START_TEST(out_of_memory_is_told_at_every_allocation_of_lambda_max)
@@ -1334,7 +1359,7 @@ START_TEST(out_of_memory_is_told_in_the_certificate_of_a_large_problem)
 {
     job j = {{.csr = sparse(2001, 5)}, settings(1, 1e-9)};
     double lambda_max;
-    ck_assert_int_eq(gcg_lambda_max(&j.p.csr, 1, &lambda_max, NULL), GCG_OK);
+    ck_assert_int_eq(gcg_lambda_max(&j.p.csr, 1, NULL, &lambda_max, NULL), GCG_OK);
     j.set.lambda = 0.9 * lambda_max;
     j.set.max_iter = 1;
     j.set.atoms = 2;
@@ -1432,7 +1457,7 @@ START_TEST(the_shared_optima_are_reached)
         problem p = read_mtx(name);
         double got;
         if (strcmp(quantity, "lambda_max") == 0) {
-            ck_assert_int_eq(gcg_lambda_max(&p.csr, 1, &got, NULL), GCG_OK);
+            ck_assert_int_eq(gcg_lambda_max(&p.csr, 1, NULL, &got, NULL), GCG_OK);
             ck_assert_double_eq_tol(got, value, tolerance);
         } else {
             gcg_solver_settings set = settings(strtod(params + strlen("lambda="), NULL), 1e-11);

@@ -178,7 +178,7 @@ static double least_proved(const basis *b, double e, double low, double slack)
 static gcg_status bound_of(const dense *d, const basis *b, double p, uint64_t seed, double most,
                            double *least, double *bound)
 {
-    gcg_linop op = {d->m, d->n, (void *)(uintptr_t)d, times, times_t, 0};
+    gcg_linop op = {d->m, d->n, (void *)(uintptr_t)d, times, times_t, 0, NULL};
     return gcg_deflated_bound(&op, &b->z, b->g, b->h, p, seed, most, least, bound, NULL);
 }
 

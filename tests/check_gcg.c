@@ -18,6 +18,7 @@ typedef struct {
     double gaps[STEPS];
     gcg_progress told[STEPS];
     int reports;
+    gcg_watch *watch;
 } script;
 
 static void note(script *s, const char *what)
@@ -152,7 +153,10 @@ static outcome play(script *s, double lambda, double gap, gcg_solver_settings se
     set.gap = gap;
     set.progress = listen;
     set.progress_user = s;
-    o.status = gcg_run(&problem, &set, gcg_clock_now(), &o.stop, &o.last, NULL);
+    gcg_watch watch = gcg_watch_defaults();
+    s->watch = &watch;
+    watch.deadline = gcg_clock_now() + set.max_time;
+    o.status = gcg_run(&problem, &set, gcg_clock_now(), &watch, &o.stop, &o.last, NULL);
     return o;
 }
 

@@ -19,6 +19,7 @@ typedef struct function {
     int by_value;    /* the change is a difference of values: rounding ends it */
     int recorded, memory, pairs, moves, searches, gradients, refreshes, preconditions, stop_after;
     double worst; /* relative distance of a direction from the textbook's */
+    gcg_watch watch;
     double *s[200], *y[200], *last_g, *last_x;
 } function;
 
@@ -191,6 +192,7 @@ static void move(void *self, const void *direction, double step)
     function *f = self;
     for (int i = 0; i < f->n; i++) f->x[i] += step * get(f, direction, i);
     f->moves++;
+    if (f->moves == f->stop_after) f->watch.over = 1;
 }
 
 static void refresh(void *self)
@@ -198,17 +200,12 @@ static void refresh(void *self)
     ((function *)self)->refreshes++;
 }
 
-static int interrupted(void *self)
-{
-    const function *f = self;
-    return f->stop_after > 0 && f->moves >= f->stop_after;
-}
-
 /* ---- running ---- */
 
 static function make(int n, gcg_dtype type)
 {
     function f = {.n = n, .type = type, .value = quadratic, .slope = quadratic_slope};
+    f.watch = gcg_watch_defaults();
     f.x = naive_alloc((size_t)n, sizeof *f.x);
     f.h = naive_alloc((size_t)n, sizeof *f.h);
     f.b = naive_alloc((size_t)n, sizeof *f.b);
@@ -250,8 +247,8 @@ static void discard(function *f)
 
 static gcg_lbfgs_result run(function *f, gcg_lbfgs_settings set, int preconditioned, gcg_status want)
 {
-    gcg_smooth smooth = {f->n,   f->type, f,       gradient,   preconditioned ? precondition : NULL,
-                         search, move,    refresh, interrupted};
+    gcg_smooth smooth = {f->n,   f->type, f,       gradient, preconditioned ? precondition : NULL,
+                         search, move,    refresh, &f->watch};
     int64_t bytes = gcg_lbfgs_bytes(f->n, f->type, set.memory);
     char *workspace = gcg_mem_alloc_array(bytes, 1); /* under sanitizers: its end is the end */
     gcg_lbfgs_result result;
@@ -351,6 +348,13 @@ START_TEST(each_stop_is_kept)
     f.stop_after = 3;
     r = run(&f, (gcg_lbfgs_settings){.memory = 4, .max_iterations = 50}, 0, GCG_OK);
     ck_assert_int_eq(r.iterations, 3);
+    ck_assert_int_eq(f.gradients, 3); /* none after the third move */
+    discard(&f);
+    f = make(300, GCG_DOUBLE);
+    f.watch.over = 1;
+    r = run(&f, (gcg_lbfgs_settings){.memory = 4, .max_iterations = 50}, 1, GCG_OK);
+    ck_assert_int_eq(r.iterations, 0);
+    ck_assert_int_eq(f.gradients, 0);
     discard(&f);
     f = make(300, GCG_DOUBLE); /* none set: the line search finds no descent in the end */
     f.by_value = 1;

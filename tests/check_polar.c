@@ -35,7 +35,7 @@ static void times_t(void *ctx, const double *y, double *x)
 
 static gcg_linop operator_of(dense *d)
 {
-    return (gcg_linop){d->m, d->n, d, times, times_t, 0};
+    return (gcg_linop){d->m, d->n, d, times, times_t, 0, NULL};
 }
 
 /* sigma, and A v = sigma u, A'u = sigma v, unit vectors, the sign rule. */
@@ -237,7 +237,7 @@ static void large_times(void *ctx, const double *x, double *y)
 
 START_TEST(a_large_bound_goes_without_the_basis)
 {
-    gcg_linop op = {LARGE, LARGE, NULL, large_times, large_times, 0};
+    gcg_linop op = {LARGE, LARGE, NULL, large_times, large_times, 0, NULL};
     double top = 2 - 1.0 / LARGE, bound, *v = naive_alloc(LARGE, sizeof *v);
     v[5] = 3;
     ck_assert_int_eq(gcg_polar_bound(&op, 0.02, 1e-6, 1, &bound, v, NULL), GCG_OK);
@@ -359,7 +359,7 @@ static gcg_status block(const setting *s, const gcg_factors *start, int32_t size
                         gcg_triplets *out)
 {
     block_of ctx = {s->m, s->n, s->a};
-    gcg_block_op op = {s->m, s->n, s->u.type, &ctx, block_times, block_times_t};
+    gcg_block_op op = {s->m, s->n, s->u.type, &ctx, block_times, block_times_t, NULL};
     gcg_rng rng;
     gcg_rng_init(&rng, 1, 0);
     return gcg_polar_block(&op, &s->u, &s->v, s->inverse_s, start, size, depth, &rng, out, NULL);

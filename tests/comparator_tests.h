@@ -515,7 +515,7 @@ START_TEST(a_large_problem_is_bounded_by_lanczos_also_when_memory_runs_out)
     }
     job j = {.set = settings(0, 1e-4)};
     ck_assert_int_eq(gcg_csr_from_triples(&j.p.csr, N, N, N * EACH, row, col, value, NULL), GCG_OK);
-    ck_assert_int_eq(gcg_lambda_max(&j.p.csr, 1, &lambda_max, NULL), GCG_OK);
+    ck_assert_int_eq(gcg_lambda_max(&j.p.csr, 1, NULL, &lambda_max, NULL), GCG_OK);
     j.set.lambda = 0.8 * lambda_max;
     j.set.rank = 8;
     gcg_solver_result r;

@@ -4,4 +4,7 @@
 
 double gcg_clock_now(void);
 
+/* Tests: from now on `now` tells the time; NULL: the real one again. */
+void gcg_clock_replace(double (*now)(void));
+
 #endif

@@ -29,6 +29,7 @@ typedef struct {
     const gcg_csr *r;
     double *g;
     int32_t strip_rows;
+    const gcg_watch *watch;
 } gram_ctx;
 
 static void gram_task(int64_t strip, void *ctx)
@@ -39,6 +40,7 @@ static void gram_task(int64_t strip, void *ctx)
     int32_t j0 = (int32_t)(strip * c->strip_rows),
             j1 = j0 + c->strip_rows < r->cols ? j0 + c->strip_rows : r->cols;
     memset(c->g + j0 * n, 0, (size_t)(j1 - j0) * (size_t)n * sizeof *c->g);
+    if (gcg_watch_passed(c->watch)) return;
     for (int32_t i = 0; i < r->rows; i++) {
         int64_t p0 = r->row_ptr[i], p1 = r->row_ptr[i + 1];
         for (int64_t p = p0; p < p1 && r->col[p] < j1; p++) {
@@ -63,17 +65,18 @@ static int prove(double *gram, const double *diagonal, int32_t n, double s)
 }
 
 /* The tries, on a Gram matrix that is at hand. */
-static double first_proved(double *gram, double *diagonal, int32_t n, double sigma, double guard, double most)
+static double first_proved(double *gram, double *diagonal, int32_t n, double sigma, double guard, double most,
+                           gcg_watch *watch)
 {
     double least = 32 * (n + 8.0) * DBL_EPSILON; /* less cannot succeed */
     for (int64_t i = 0; i < n; i++) diagonal[i] = gram[i * n + i];
-    for (guard = fmax(guard, least); guard <= fmax(most, least); guard *= 3)
+    for (guard = fmax(guard, least); guard <= fmax(most, least) && !gcg_watch_over(watch); guard *= 3)
         if (prove(gram, diagonal, n, sigma * (1 + guard))) return sigma * (1 + guard);
     return INFINITY;
 }
 
-gcg_status gcg_certificate_cholesky(const gcg_csr *r, double sigma, double guard, double most, double *bound,
-                                    gcg_err *err)
+gcg_status gcg_certificate_cholesky(const gcg_csr *r, double sigma, double guard, double most,
+                                    gcg_watch *watch, double *bound, gcg_err *err)
 {
     enum { STRIP_ROWS = 64 };
     gcg_csr transposed = {0};
@@ -91,9 +94,11 @@ gcg_status gcg_certificate_cholesky(const gcg_csr *r, double sigma, double guard
         if (!gram || !diagonal) status = gcg_fail_memory(err, "certificate");
     }
     if (!status) {
-        gram_ctx c = {narrow, gram, STRIP_ROWS};
+        gram_ctx c = {narrow, gram, STRIP_ROWS, watch};
         gcg_par_blocks((n + STRIP_ROWS - 1) / STRIP_ROWS, gram_task, &c);
-        *bound = sigma > 0 ? first_proved(gram, diagonal, n, sigma, guard, most) : r->nnz == 0 ? 0 : INFINITY;
+        *bound = sigma > 0     ? first_proved(gram, diagonal, n, sigma, guard, most, watch)
+                 : r->nnz == 0 ? 0
+                               : INFINITY;
     }
     gcg_csr_release(&transposed);
     gcg_mem_free(gram);

@@ -3,6 +3,7 @@
 #define GCG_MATHS_CERTIFICATE_H
 
 #include "base/status.h"
+#include "base/watch.h"
 #include "store/csr.h"
 
 /* D(sR) = s <R,X> - s^2/2 ||R||^2 at the best feasible scale s = max(0, min(lambda / sigma, <R,X> /
@@ -16,8 +17,9 @@ double gcg_certificate_gap(double objective, double dual);
  * (or RR', the smaller) is factored by Cholesky in double; success proves s > sigma_1(R) up to the rounding
  * that is allowed for. On failure guard is tripled, up to `most`. *bound receives s, or INFINITY when none
  * was proved. Needs 8 n^2 bytes, n = min(rows, cols), and n^3 / 3 multiply-adds a try. r holds R with the
- * pattern of x, as a gcg_csr of its own. */
-gcg_status gcg_certificate_cholesky(const gcg_csr *r, double sigma, double guard, double most, double *bound,
-                                    gcg_err *err);
+ * pattern of x, as a gcg_csr of its own. When watch (may be NULL) is over before a try succeeded, nothing was
+ * proved; a factorisation that has begun is not cut short. */
+gcg_status gcg_certificate_cholesky(const gcg_csr *r, double sigma, double guard, double most,
+                                    gcg_watch *watch, double *bound, gcg_err *err);
 
 #endif

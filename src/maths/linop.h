@@ -4,12 +4,15 @@
 
 #include <stdint.h>
 
+#include "base/watch.h"
+
 typedef struct {
     int32_t rows, cols;
     void *ctx;
     void (*times)(void *ctx, const double *x, double *y);   /* y (rows) = A x */
     void (*times_t)(void *ctx, const double *y, double *x); /* x (cols) = A'y */
     int64_t matvecs;                                        /* products so far, of either kind */
+    gcg_watch *watch; /* asked between two products by those who need many; may be NULL */
 } gcg_linop;
 
 static inline void gcg_linop_times(gcg_linop *a, const double *x, double *y)

@@ -107,6 +107,7 @@ static void solve_row(const als *a, const neighbours *g, int32_t width, void *u,
 typedef struct {
     const als *a;
     const half *h;
+    const gcg_watch *watch;
 } half_call;
 
 static void block_task(int64_t block, void *ctx)
@@ -115,7 +116,7 @@ static void block_task(int64_t block, void *ctx)
     const half *h = c->h;
     size_t row_bytes = (size_t)h->moved->stride * (size_t)h->moved->type;
     char *work = c->a->work + (size_t)block * c->a->work_bytes, *vectors = work + GATHER_BYTES;
-    for (int32_t i = h->start[block]; i < h->start[block + 1]; i++) {
+    for (int32_t i = h->start[block]; i < h->start[block + 1] && !gcg_watch_passed(c->watch); i++) {
         void *u = (char *)h->moved->data + (size_t)i * row_bytes;
         if (h->x->row_ptr[i + 1] == h->x->row_ptr[i]) { /* nothing is known of it */
             memset(u, 0, row_bytes);
@@ -130,8 +131,8 @@ static gcg_status sweep(void *self, gcg_comparator *c, gcg_err *err)
 {
     als *a = self;
     (void)err;
-    for (int side = 0; side < 2; side++) {
-        half_call call = {a, &a->halves[side]};
+    for (int side = 0; side < 2 && !gcg_watch_step(c->watch, 0.5 * side); side++) {
+        half_call call = {a, &a->halves[side], c->watch};
         gcg_par_blocks(BLOCKS, block_task, &call);
     }
     c->passes += 2 * 2 * (1 + GCG_ALS_CG_STEPS); /* per side and product: once with G, once with G' */

@@ -23,12 +23,11 @@ typedef struct {
     double loss, value; /* 1/2 ||R||^2, and f */
     double zero;        /* F(0) */
     double own;         /* seconds of the method's work */
+    double longest;     /* of its steps */
+    gcg_watch watch;
 } run;
 
-static void tell(const run *r, const char *phase)
-{
-    if (r->set->phase) r->set->phase(phase, r->set->progress_user);
-}
+static const double GRACE = 0.5; /* seconds for the end of a method whose time is over */
 
 static int32_t rank_of(const gcg_csr *x, int32_t wanted)
 {
@@ -59,7 +58,10 @@ static gcg_status init(run *r, const gcg_csr *x, gcg_err *err)
 {
     int32_t k = rank_of(x, r->set->rank);
     gcg_dtype type = type_of(x, r->set);
-    r->c = (gcg_comparator){.x = x, .set = r->set, .type = type};
+    r->watch = gcg_watch_defaults();
+    r->watch.tell = r->set->phase;
+    r->watch.user = r->set->progress_user;
+    r->c = (gcg_comparator){.x = x, .set = r->set, .type = type, .watch = &r->watch};
     r->zero = 0.5 * gcg_csr_value_stats(x).sum_squares;
     r->now.dual = NAN;
     gcg_status status = gcg_pass_new(x, &r->c.pass, err);
@@ -71,13 +73,18 @@ static gcg_status init(run *r, const gcg_csr *x, gcg_err *err)
     return r->c.r && r->s ? GCG_OK : gcg_fail_memory(err, "residual");
 }
 
+static void set_gap(run *r)
+{
+    r->now.gap = isnan(r->now.dual) ? NAN : gcg_certificate_gap(r->now.objective, r->now.dual);
+}
+
 /* Loss, trace norm and objective of the balanced factors. */
 static gcg_status take_figures(run *r, gcg_err *err)
 {
     r->loss = 0.5 * gcg_pass_residual(r->c.pass, &r->u, &r->v, r->c.r);
     r->now.nuc_norm = gcg_par_sum(r->s, r->u.k);
     r->now.objective = r->loss + r->set->lambda * r->now.nuc_norm;
-    r->now.gap = isnan(r->now.dual) ? NAN : gcg_certificate_gap(r->now.objective, r->now.dual);
+    set_gap(r);
     r->now.rank = r->u.k;
     r->now.train_rmse = sqrt(2 * r->loss / (double)r->c.x->nnz);
     r->now.matvecs = r->c.matvecs;
@@ -100,7 +107,7 @@ static double half_norms(const gcg_comparator *c)
 static gcg_status measure(run *r, gcg_err *err)
 {
     const double drop = r->c.type == GCG_FLOAT ? 1e-7 : 1e-14; /* relative: below it a column is rounding */
-    tell(r, "measure");
+    gcg_watch_phase(&r->watch, "measure");
     gcg_factors_release(&r->u);
     gcg_factors_release(&r->v);
     gcg_status status = gcg_factors_copy(&r->c.u, r->c.type, &r->u, err);
@@ -111,14 +118,19 @@ static gcg_status measure(run *r, gcg_err *err)
     return status;
 }
 
-/* A step of the method, timed. */
+/* A step of the method, timed. Its deadline is that of the method's own time. */
 static gcg_status work(run *r, gcg_status (*step)(void *, gcg_comparator *, gcg_err *), gcg_err *err)
 {
     if (!step) return GCG_OK;
-    tell(r, "sweep");
     double start = gcg_clock_now();
+    r->watch.deadline = start + r->set->max_time - r->own;
+    gcg_watch_phase(&r->watch, "sweep");
     gcg_status status = step(r->method->self, &r->c, err);
-    r->own += gcg_clock_now() - start;
+    double seconds = gcg_clock_now() - start;
+    r->own += seconds;
+    r->longest = fmax(r->longest, seconds);
+    gcg_watch_over(&r->watch);
+    r->watch.deadline = INFINITY; /* what is measured between does not count */
     return status;
 }
 
@@ -128,16 +140,14 @@ static gcg_status report(run *r, gcg_err *err)
     return r->set->progress ? r->set->progress(&r->now, r->set->progress_user, err) : GCG_OK;
 }
 
-static int decide(const run *r, double before, gcg_stop *stop)
+static int decide(run *r, double before, gcg_stop *stop)
 {
     const double nothing = 1e-20; /* of F(0): lambda = 0, and the ratings are met exactly */
     double fall = before - r->value, little = r->set->gap / GCG_COMPARATOR_SHARE * r->value;
-    if (r->now.iter > 0 && (fabs(fall) <= little || r->value <= nothing * r->zero))
+    if (gcg_watch_over(&r->watch)) /* the last sweep may have been cut short */
+        *stop = gcg_interrupt_requested() ? GCG_STOP_SIGNAL : GCG_STOP_MAX_TIME;
+    else if (r->now.iter > 0 && (fabs(fall) <= little || r->value <= nothing * r->zero))
         *stop = GCG_STOP_CONVERGED;
-    else if (gcg_interrupt_requested())
-        *stop = GCG_STOP_SIGNAL;
-    else if (r->own >= r->set->max_time)
-        *stop = GCG_STOP_MAX_TIME;
     else if (r->now.iter >= r->set->max_iter)
         *stop = GCG_STOP_MAX_ITER;
     else if (fall < 0)
@@ -167,7 +177,7 @@ static gcg_status bound_sigma(run *r, double *sigma, gcg_err *err)
     const double estimate = 1e-8, guard = 1e-8, most = 0.1; /* Cholesky: SOLVER.md sec. 4, rule 3 */
     const double eps = 1e-3, p = 1e-6;                      /* Lanczos: rule 4 */
     gcg_comparator *c = &r->c;
-    gcg_linop op = {c->x->rows, c->x->cols, c, times, times_t, 0};
+    gcg_linop op = {c->x->rows, c->x->cols, c, times, times_t, 0, &r->watch};
     double found = 0;
     *sigma = INFINITY;
     if (rank_of(c->x, 0) <= GCG_COMPARATOR_CHOLESKY) {
@@ -175,7 +185,7 @@ static gcg_status bound_sigma(run *r, double *sigma, gcg_err *err)
         residual.val_f = c->type == GCG_FLOAT ? c->r : NULL;
         residual.val_d = c->type == GCG_DOUBLE ? c->r : NULL;
         gcg_status status = gcg_polar_top(&op, estimate, r->set->seed, &found, NULL, NULL, err);
-        if (!status) status = gcg_certificate_cholesky(&residual, found, guard, most, sigma, err);
+        if (!status) status = gcg_certificate_cholesky(&residual, found, guard, most, &r->watch, sigma, err);
         r->now.rule = GCG_CERT_CHOLESKY;
         if (status || *sigma < INFINITY) return status;
     }
@@ -187,7 +197,7 @@ static gcg_status bound_sigma(run *r, double *sigma, gcg_err *err)
 static gcg_status bound(run *r, gcg_stop stop, gcg_err *err)
 {
     if (r->set->lambda == 0 || stop == GCG_STOP_SIGNAL || stop == GCG_STOP_MAX_TIME) return GCG_OK;
-    tell(r, "certify");
+    gcg_watch_phase(&r->watch, "certify");
     gcg_comparator *c = &r->c;
     double r_r = gcg_pass_inner(c->pass, c->type, c->r, c->r), sigma;
     r->now.dual = 0;
@@ -198,10 +208,19 @@ static gcg_status bound(run *r, gcg_stop stop, gcg_err *err)
         r->now.dual =
             gcg_certificate_dual(r->set->lambda, sigma, gcg_pass_inner_x(c->pass, c->type, c->r), r_r);
     }
+    set_gap(r);
     return GCG_OK;
 }
 
 /* ---- the loop ---- */
+
+/* The end of a method may take as long as a sweep. */
+static int has_time_for_finish(run *r, gcg_stop stop)
+{
+    if (stop != GCG_STOP_SIGNAL && stop != GCG_STOP_MAX_TIME) return 1;
+    gcg_watch_extend(&r->watch, INFINITY);
+    return r->longest <= GRACE;
+}
 
 /* W = 0 when nothing better was found: at lambda_max and above it is the optimum, and a limit that is never
  * reached. */
@@ -225,11 +244,12 @@ static gcg_status iterate(run *r, gcg_stop *stop, gcg_err *err)
         before = r->value;
         if (!status) status = work(r, r->method->sweep, err);
     }
-    if (!status) status = work(r, r->method->finish, err);
-    if (!status) status = measure(r, err);
+    if (!status && r->method->finish && has_time_for_finish(r, *stop)) {
+        status = work(r, r->method->finish, err);
+        if (!status) status = measure(r, err);
+    }
     if (!status) status = settle_zero(r, stop, err);
     if (!status) status = bound(r, *stop, err);
-    if (!status) status = take_figures(r, err);
     return status ? status : report(r, err);
 }
 

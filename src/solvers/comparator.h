@@ -16,7 +16,8 @@ typedef struct {
     gcg_dtype type;
     gcg_factors u, v; /* W = U V', k columns, in any basis */
     gcg_pass *pass;
-    void *r; /* one real per rating; what it holds is lost between the calls below */
+    gcg_watch *watch; /* a sweep looks at it between passes, and ends early where it is over */
+    void *r;          /* one real per rating; what it holds is lost between the calls below */
     int64_t matvecs;
     double passes; /* the method counts both */
 } gcg_comparator;
@@ -28,7 +29,8 @@ typedef struct {
     gcg_status (*begin)(void *self, gcg_comparator *c, gcg_err *err);
     /* One iteration. f = 1/2 ||P(X - U V')||^2 + lambda/2 (||U||^2 + ||V||^2) must not rise. */
     gcg_status (*sweep)(void *self, gcg_comparator *c, gcg_err *err);
-    /* After the last iteration. NULL: nothing is left to do. */
+    /* After the last iteration, but not where time ran out and there is no half second left for it. NULL:
+     * nothing is left to do. */
     gcg_status (*finish)(void *self, gcg_comparator *c, gcg_err *err);
 } gcg_method;
 

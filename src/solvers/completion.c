@@ -53,7 +53,7 @@ static gcg_status widen(void *self, int *widened, gcg_err *err)
 static gcg_status finish(void *self, gcg_point_value *value, gcg_err *err)
 {
     completion *m = self;
-    gcg_status status = m->set->plain ? mc_balance(m, err) : GCG_OK;
+    gcg_status status = m->balanced ? GCG_OK : mc_balance(m, err);
     if (!status) status = mc_value(m, &m->value, err);
     *value = m->value;
     return status;
@@ -69,17 +69,18 @@ static void describe(void *self, gcg_progress *progress)
     progress->v = &m->v;
 }
 
-static gcg_status init(completion *m, const gcg_csr *x, const gcg_solver_settings *set, double start,
+static gcg_status init(completion *m, const gcg_csr *x, const gcg_solver_settings *set, gcg_watch *watch,
                        gcg_err *err)
 {
     *m = (completion){.x = x,
                       .set = set,
                       .lambda = set->lambda,
-                      .deadline = start + set->max_time,
+                      .watch = watch,
+                      .balanced = 1,
                       .length = 1,
                       .block = MC_BLOCK_FIRST};
     gcg_rng_init(&m->rng, set->seed, 0);
-    m->op = (gcg_linop){x->rows, x->cols, m, mc_times, mc_times_t, 0};
+    m->op = (gcg_linop){x->rows, x->cols, m, mc_times, mc_times_t, 0, watch};
     gcg_status status = gcg_pass_new(x, &m->pass, err);
     m->x_x = gcg_csr_value_stats(x).sum_squares;
     m->type = gcg_solver_first_type(x, set);
@@ -103,12 +104,16 @@ static void run_job(void *ctx)
     job *j = ctx;
     double start = gcg_clock_now();
     completion m;
+    gcg_watch watch = gcg_watch_defaults();
+    watch.deadline = start + j->settings->max_time;
+    watch.tell = j->settings->phase;
+    watch.user = j->settings->progress_user;
     *j->result = (gcg_solver_result){0};
-    j->status = init(&m, j->x, j->settings, start, j->err);
+    j->status = init(&m, j->x, j->settings, &watch, j->err);
     gcg_problem problem = {&m,      j->settings->lambda, mc_evaluate, mc_polar, mc_bound,
                            mc_step, mc_improve,          widen,       finish,   describe};
     if (!j->status)
-        j->status = gcg_run(&problem, j->settings, start, &j->result->stop, &j->result->last, j->err);
+        j->status = gcg_run(&problem, j->settings, start, &watch, &j->result->stop, &j->result->last, j->err);
     if (!j->status) j->status = gcg_solver_result_take(j->result, &m.u, &m.v, m.s, j->err);
     release(&m);
     if (j->status) gcg_solver_result_release(j->result);
@@ -142,13 +147,13 @@ static void data_times_t(void *ctx, const double *y, double *x)
     gcg_pass_matvec_t(d->pass, d->type, d->values, y, x);
 }
 
-gcg_status gcg_lambda_max(const gcg_csr *x, uint64_t seed, double *lambda_max, gcg_err *err)
+gcg_status gcg_lambda_max(const gcg_csr *x, uint64_t seed, gcg_watch *watch, double *lambda_max, gcg_err *err)
 {
     const double tolerance = 1e-12; /* of sigma^2 */
     data_op d = {.type = x->val_f ? GCG_FLOAT : GCG_DOUBLE,
                  .values = x->val_f ? (const void *)x->val_f : x->val_d};
     gcg_status status = gcg_pass_new(x, &d.pass, err);
-    gcg_linop op = {x->rows, x->cols, &d, data_times, data_times_t, 0};
+    gcg_linop op = {x->rows, x->cols, &d, data_times, data_times_t, 0, watch};
     if (!status) status = gcg_polar_top(&op, tolerance, seed, lambda_max, NULL, NULL, err);
     gcg_pass_free(d.pass);
     return status;

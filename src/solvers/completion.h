@@ -37,7 +37,8 @@ typedef struct {
     const gcg_csr *x;
     const gcg_solver_settings *set;
     double lambda;
-    double deadline;
+    gcg_watch *watch;
+    int balanced; /* the point is in its balanced basis, s and inverse_s belong to it */
     gcg_pass *pass;
     gcg_rng rng;
 

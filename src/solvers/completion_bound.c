@@ -40,7 +40,9 @@ static gcg_status prove_cholesky(completion *m, double room, int exact, double *
     residual.val_d = m->type == GCG_DOUBLE ? m->r : NULL;
     gcg_status status = GCG_OK;
     if (exact) status = gcg_polar_top(&m->op, fmax(guard, 1e-15), m->set->seed, &found, NULL, NULL, err);
-    if (!status) status = gcg_certificate_cholesky(&residual, fmax(found, m->sigma), guard, most, sigma, err);
+    if (!status)
+        status =
+            gcg_certificate_cholesky(&residual, fmax(found, m->sigma), guard, most, m->watch, sigma, err);
     return status;
 }
 
@@ -83,7 +85,9 @@ static gcg_status gram_times_z(deflation *d, gcg_err *err)
 {
     gcg_pass *pass = d->m->pass;
     gcg_status status = gcg_factors_init(&d->w, d->op.cols, d->z.k, GCG_DOUBLE, err);
-    for (int32_t q = 0; q < d->z.k && !status; q += MC_PROOF_PANEL) {
+    gcg_watch_part(d->m->watch, 0.25, 0.5);
+    for (int32_t q = 0; q < d->z.k && !status && !gcg_watch_step(d->m->watch, (double)q / d->z.k);
+         q += MC_PROOF_PANEL) {
         int32_t k = d->z.k - q < MC_PROOF_PANEL ? d->z.k - q : MC_PROOF_PANEL;
         gcg_factors z = {0}, y = {0};
         status = gcg_factors_init(&z, d->op.cols, k, GCG_DOUBLE, err);
@@ -106,7 +110,8 @@ static gcg_status deflation_init(deflation *d, completion *m, const gcg_triplets
 {
     int32_t k = m->u.k + more->count, rows = m->x->rows, cols = m->x->cols;
     *d = (deflation){.m = m, .r = m->r, .turned = rows < cols};
-    d->op = (gcg_linop){d->turned ? cols : rows, d->turned ? rows : cols, d, op_times, op_times_t, 0};
+    d->op =
+        (gcg_linop){d->turned ? cols : rows, d->turned ? rows : cols, d, op_times, op_times_t, 0, m->watch};
     gcg_status status = gcg_factors_init(&d->z, d->op.cols, k, GCG_DOUBLE, err);
     if (!status && m->type == GCG_FLOAT) {
         d->r = gcg_mem_alloc_array(m->x->nnz, sizeof *d->r);
@@ -117,7 +122,8 @@ static gcg_status deflation_init(deflation *d, completion *m, const gcg_triplets
     gcg_factors_put(&d->z, 0, d->turned ? &m->u : &m->v, 0, m->u.k, NULL);
     gcg_factors_put(&d->z, m->u.k, d->turned ? &more->u : &more->v, 0, more->count, NULL);
     status = gcg_tall_orthonormalise(&d->z, 0, NULL, err);
-    if (!status) status = gram_times_z(d, err);
+    if (!status && !gcg_watch_over(m->watch)) status = gram_times_z(d, err);
+    if (status || gcg_watch_over(m->watch)) return status;
     int64_t size = (int64_t)d->z.k * d->z.k;
     d->g = gcg_mem_alloc_array(size, sizeof *d->g);
     d->h = gcg_mem_alloc_array(size, sizeof *d->h);
@@ -136,11 +142,13 @@ static gcg_status prove_deflated(completion *m, double *sigma, gcg_err *err)
     deflation d = {.m = m, .r = m->r};
     gcg_status status = GCG_OK;
     if (m->atoms.count < MC_BLOCK_PROOF) {
+        gcg_watch_part(m->watch, 0, 0.25);
         status = mc_triplets(m, MC_BLOCK_PROOF, &found, err);
         more = &found;
     }
-    if (!status) status = deflation_init(&d, m, more, err);
-    if (!status)
+    *sigma = INFINITY;
+    if (!status && !gcg_watch_over(m->watch)) status = deflation_init(&d, m, more, err);
+    if (!status && !gcg_watch_over(m->watch))
         status =
             gcg_deflated_bound(&d.op, &d.z, d.g, d.h, FALSE_RUN, m->set->seed, most, &m->sigma, sigma, err);
     m->op.matvecs += d.op.matvecs;
@@ -212,6 +220,14 @@ static gcg_status prove_lanczos(completion *m, double eps, double least, double 
     return *proved ? gcg_polar_bound(&m->op, eps, FALSE_RUN, m->set->seed, sigma, NULL, err) : GCG_OK;
 }
 
+/* Whether the watch leaves time for the Cholesky proof. That it does not is the end of the run, not a reason
+ * to prove otherwise: with time enough the proof that is taken follows from the data alone. */
+static int has_time_for_cholesky(completion *m)
+{
+    if (cholesky_seconds(m) > gcg_watch_left(m->watch)) m->watch->over = 1;
+    return !gcg_watch_over(m->watch);
+}
+
 /* The proof itself: *rule says which, ESTIMATE when none succeeded; *sigma is the bound. */
 static gcg_status prove(completion *m, int last, double wanted_gap, double room, double *sigma,
                         gcg_certificate_rule *rule, gcg_err *err)
@@ -223,7 +239,7 @@ static gcg_status prove(completion *m, int last, double wanted_gap, double room,
     if (!small && by_deflation(m, last)) {
         double enough = m->sigma * (1 + room);
         status = prove_deflated(m, sigma, err);
-        if (status) return status;
+        if (status || gcg_watch_over(m->watch)) return status;
         /* another proof would be in vain where sigma_1 is known to be too large, and too dear where there is
          * no room */
         int in_vain = m->sigma > enough || room < least || last;
@@ -237,10 +253,11 @@ static gcg_status prove(completion *m, int last, double wanted_gap, double room,
     }
     if (small || (by_cholesky(m, fmax(eps, least)) && (!last || cholesky_seconds(m) <= LAST_SECONDS))) {
         int exact = last || room == 0 || small;
+        if (!small && !has_time_for_cholesky(m)) return GCG_OK;
         status = prove_cholesky(m, room > 0 ? room : wanted_gap, exact, sigma, err);
         if (*sigma < INFINITY)
             *rule = GCG_CERT_CHOLESKY;
-        else
+        else if (!gcg_watch_over(m->watch))
             *sigma = m->sigma * (1 + room); /* so much is known now */
         return status;
     }
@@ -262,6 +279,10 @@ gcg_status mc_bound(void *self, gcg_bound_effort effort, double wanted_gap, gcg_
     }
     if (effort != GCG_BOUND_ESTIMATE || mc_smaller(m) <= PROVE_ALWAYS)
         status = prove(m, effort == GCG_BOUND_LAST, wanted_gap, room, &sigma, &out->rule, err);
+    if (sigma == INFINITY) { /* cut short: what is known from below is all */
+        sigma = m->sigma;
+        out->rule = GCG_CERT_ESTIMATE;
+    }
     if (out->rule == GCG_CERT_PROBABILITY) out->probability = FALSE_BOUND;
     if (sigma > m->sigma) m->sigma = sigma;
     out->dual = gcg_certificate_dual(m->lambda, sigma, m->r_x, m->r_r);

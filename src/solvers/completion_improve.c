@@ -2,8 +2,6 @@
  * line search (SOLVER.md sec. 5). */
 #include <math.h>
 
-#include "base/clock.h"
-#include "base/interrupt.h"
 #include "base/mem.h"
 #include "base/parallel.h"
 #include "solvers/completion.h"
@@ -93,12 +91,6 @@ static void smooth_refresh(void *self)
     gcg_pass_residual_fast(m->pass, &m->u, &m->v, m->r);
 }
 
-static int smooth_interrupted(void *self)
-{
-    const completion *m = self;
-    return gcg_interrupt_requested() || gcg_clock_now() >= m->deadline;
-}
-
 /* An inner iteration that gains less is lost time. F - F* goes with the square of the gap (SOLVER.md sec. 4,
  * table), so at small gaps much smaller gains still matter. */
 static double least_decrease(double gap, double objective)
@@ -130,7 +122,7 @@ gcg_status mc_improve(void *self, double gap, gcg_err *err)
                     .search = smooth_search,
                     .move = smooth_move,
                     .refresh = smooth_refresh,
-                    .interrupted = smooth_interrupted};
+                    .watch = m->watch};
     gcg_lbfgs_settings set = {.memory = MC_MEMORY,
                               .max_iterations = INNER_ITERATIONS,
                               .min_iterations = INNER_LEAST,
@@ -151,5 +143,6 @@ gcg_status mc_improve(void *self, double gap, gcg_err *err)
         m->workspace_bytes = bytes;
     }
     gcg_lbfgs_result result;
+    m->balanced = 0;
     return gcg_lbfgs(&f, &set, m->workspace, &result, err);
 }

@@ -115,6 +115,7 @@ gcg_status mc_balance(completion *m, gcg_err *err)
     gcg_status status = gcg_rotate_balance(&m->u, &m->v, drop, m->s, err);
     if (!status) status = mc_shrink(m, err);
     if (!status) invert_s(m);
+    m->balanced = !status;
     return status;
 }
 
@@ -213,23 +214,26 @@ static gcg_status prox(completion *m, gcg_err *err)
         status = value_of_residual(m, err);
         if (status) break;
         m->length = better_length(m, &old);
+        m->balanced = 1;
         if (m->value.objective > old.value.objective * (1 + rounding) && length > 1) {
             status = restore(m, &old, err);
             m->length = 1;
-            again = 1;
+            m->balanced = 0;
+            again = !gcg_watch_over(m->watch);
         }
     }
     saved_release(&old);
-    if (!status) invert_s(m);
-    return status ? status : times_v(m, err);
+    if (!status && m->balanced) invert_s(m);
+    return status || gcg_watch_over(m->watch) ? status : times_v(m, err);
 }
 
 gcg_status mc_evaluate(void *self, gcg_point_value *value, gcg_err *err)
 {
     completion *m = self;
+    int moves = !m->set->plain && !gcg_watch_over(m->watch);
     gcg_status status = value_of_residual(m, err);
-    if (!status && !m->set->plain) status = times_v(m, err);
-    if (!status && !m->set->plain && m->u.k > 0) status = prox(m, err);
+    if (!status && moves) status = times_v(m, err);
+    if (!status && moves && m->u.k > 0 && !gcg_watch_over(m->watch)) status = prox(m, err);
     if (!status) m->r_x = gcg_pass_inner_x(m->pass, m->type, m->r);
     *value = m->value;
     return status;

@@ -40,11 +40,12 @@ static gcg_status polar_plain(completion *m, gcg_err *err)
     gcg_status status = u && v ? GCG_OK : gcg_fail_memory(err, "polar");
     gcg_triplets_release(&m->atoms);
     if (!status) status = gcg_polar_top(&m->op, tolerance, m->set->seed, &m->sigma, u, v, err);
+    int found = !status && !gcg_watch_over(m->watch);
     if (!status) status = gcg_factors_init(&m->atoms.u, m->x->rows, 1, m->type, err);
     if (!status) status = gcg_factors_init(&m->atoms.v, m->x->cols, 1, m->type, err);
     m->atoms.sigma = gcg_mem_zalloc_array(1, sizeof *m->atoms.sigma);
     if (!status && !m->atoms.sigma) status = gcg_fail_memory(err, "polar");
-    if (!status) {
+    if (!status && found) {
         m->atoms.count = 1;
         m->atoms.sigma[0] = m->sigma;
         for (int32_t i = 0; i < m->x->rows; i++) gcg_factors_set(&m->atoms.u, i, 0, u[i]);
@@ -92,7 +93,7 @@ static gcg_status ritz_estimate(completion *m, gcg_err *err)
 gcg_status mc_triplets(completion *m, int32_t block, gcg_triplets *out, gcg_err *err)
 {
     int32_t left = mc_smaller(m) - m->u.k;
-    gcg_block_op op = {m->x->rows, m->x->cols, m->type, m, block_times, block_times_t};
+    gcg_block_op op = {m->x->rows, m->x->cols, m->type, m, block_times, block_times_t, m->watch};
     gcg_status status = GCG_OK;
     if (block > left) block = left;
     *out = (gcg_triplets){0};
@@ -113,7 +114,7 @@ gcg_status mc_polar(void *self, double *estimate, gcg_err *err)
     } else {
         gcg_triplets_release(&m->atoms);
         status = mc_triplets(m, m->set->atoms ? m->set->atoms : m->block, &m->atoms, err);
-        if (!status) status = ritz_estimate(m, err);
+        if (!status && !gcg_watch_over(m->watch)) status = ritz_estimate(m, err);
     }
     *estimate = m->sigma;
     return status;

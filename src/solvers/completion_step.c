@@ -166,6 +166,7 @@ static gcg_status step_block(completion *m, int32_t *added, gcg_err *err)
     if (count == 0) return keep_spare(m, 0, err);
     gcg_status status = line4(m, &step4, &value4, err);
     if (status) return status;
+    if (gcg_watch_over(m->watch)) return GCG_OK;
     status = block_of_atoms(m, count, &block, err);
     if (!status && block.value > value4 + 1e-7 * m->value.objective)
         status = extend_by_line4(m, &step4, added, err);
@@ -178,6 +179,7 @@ static gcg_status step_block(completion *m, int32_t *added, gcg_err *err)
 gcg_status mc_step(void *self, int32_t *added, gcg_err *err)
 {
     completion *m = self;
+    m->balanced = 0;
     if (!m->set->plain) return step_block(m, added, err);
     gcg_two_dim_step step4 = {0};
     double value4;

@@ -7,15 +7,22 @@
 
 #include "base/clock.h"
 #include "base/interrupt.h"
+#include "base/watch.h"
 #include "maths/certificate.h"
 
 enum { WINDOW = 8 /* iterations without progress that count as a stall */ };
+static const double GRACE =
+    0.5; /* seconds for the last point of a run whose time is over, if they are enough */
 
 /* How the run has been going. */
 typedef struct {
     const gcg_problem *problem;
     const gcg_solver_settings *set;
+    gcg_watch *watch;
     double start;
+    double look_seconds; /* that the last look at a point took */
+    int ended;           /* the watch was over: no further iteration, for this reason */
+    gcg_stop why;
     gcg_progress now;
     gcg_bound proved; /* best dual value that is proved */
     double estimated; /* best dual value by estimate or proof */
@@ -28,9 +35,14 @@ typedef struct {
     double scale;          /* objective at W = 0 */
 } run;
 
-static void tell(const run *r, const char *phase)
+/* Has the time run out, or was there a signal? Once so, always so. */
+static int ended(run *r)
 {
-    if (r->set->phase) r->set->phase(phase, r->set->progress_user);
+    if (!r->ended && gcg_watch_over(r->watch)) {
+        r->ended = 1;
+        r->why = gcg_interrupt_requested() ? GCG_STOP_SIGNAL : GCG_STOP_MAX_TIME;
+    }
+    return r->ended;
 }
 
 static double elapsed(const run *r)
@@ -114,12 +126,12 @@ static gcg_status decide(run *r, int *done, gcg_stop *stop, gcg_err *err)
         double own =
             gcg_certificate_gap(r->now.objective, bound.dual); /* of this residual, not of the best one */
         if (bound.rule == GCG_CERT_ESTIMATE && own <= set->gap && !(own > 0.8 * r->failed_gap)) {
-            tell(r, "certify");
+            gcg_watch_phase(r->watch, "certify");
             double before = bound.dual;
             status = problem->bound(problem->self, GCG_BOUND_PROOF, set->gap, &bound, err);
             if (status) return status;
             take_bound(r, &bound);
-            if (bound.dual < before && bound.rule == GCG_CERT_ESTIMATE) { /* tried, and refuted */
+            if (bound.dual < before && bound.rule == GCG_CERT_ESTIMATE && !r->watch->over) { /* refuted */
                 r->failed_gap = own;
                 r->estimated = fmax(bound.dual, r->proved.rule > GCG_CERT_NONE ? r->proved.dual : -INFINITY);
             }
@@ -135,10 +147,8 @@ static gcg_status decide(run *r, int *done, gcg_stop *stop, gcg_err *err)
     if (*done) return GCG_OK;
     *done = 1;
     int is_stalled = stalled(r);
-    if (gcg_interrupt_requested())
-        *stop = GCG_STOP_SIGNAL;
-    else if (elapsed(r) >= set->max_time)
-        *stop = GCG_STOP_MAX_TIME;
+    if (ended(r))
+        *stop = r->why;
     else if (r->now.iter >= set->max_iter)
         *stop = GCG_STOP_MAX_ITER;
     else if (problem->lambda > 0 && capped(r, at_cap))
@@ -150,12 +160,14 @@ static gcg_status decide(run *r, int *done, gcg_stop *stop, gcg_err *err)
     return GCG_OK;
 }
 
-/* The bound of a run that stops early, with what time there is. */
+/* The bound of a run that stops early, with what time there is. F is nowhere negative: 0 is one for certain.
+ */
 static gcg_status last_bound(run *r, gcg_err *err)
 {
     gcg_bound bound;
-    if (r->problem->lambda == 0 || r->now.rule > GCG_CERT_ESTIMATE) return GCG_OK;
-    tell(r, "certify");
+    if (r->problem->lambda > 0 && r->now.rule == GCG_CERT_NONE) r->now.rule = GCG_CERT_CHOLESKY;
+    if (r->problem->lambda == 0 || r->now.rule > GCG_CERT_ESTIMATE || r->watch->over) return GCG_OK;
+    gcg_watch_phase(r->watch, "certify");
     gcg_status status = r->problem->bound(r->problem->self, GCG_BOUND_LAST, r->set->gap, &bound, err);
     if (status) return status;
     take_bound(r, &bound);
@@ -194,7 +206,7 @@ static gcg_status go_on_in_double(run *r, int *done, gcg_stop stop, gcg_err *err
     int widened = 0, stuck = r->now.gap < some_floor && r->now.iter - r->best_gap_iter >= 2;
     int near_floor = !*done && (stuck || (r->set->gap < wanted && r->now.gap < floor));
     double polar;
-    if (!near_floor && !(*done && stop == GCG_STOP_STALLED)) return GCG_OK;
+    if (r->watch->over || (!near_floor && !(*done && stop == GCG_STOP_STALLED))) return GCG_OK;
     gcg_status status = r->problem->widen(r->problem->self, &widened, err);
     if (status || !widened) return status;
     *done = 0;
@@ -203,38 +215,77 @@ static gcg_status go_on_in_double(run *r, int *done, gcg_stop stop, gcg_err *err
     return status ? status : r->problem->polar(r->problem->self, &polar, err);
 }
 
+/* Lines 7, 8 and 3, and whether to stop there. When the watch is over meanwhile, it is time to. */
+static gcg_status look(run *r, int *done, gcg_stop *stop, gcg_err *err)
+{
+    double polar, begin = gcg_clock_now();
+    gcg_watch_phase(r->watch, "evaluate");
+    gcg_status status = evaluate(r, err);
+    if (!status && !gcg_watch_over(r->watch)) {
+        gcg_watch_phase(r->watch, "polar");
+        status = r->problem->polar(r->problem->self, &polar, err);
+    }
+    if (!status && !gcg_watch_over(r->watch)) {
+        status = decide(r, done, stop, err);
+        if (!status) status = go_on_in_double(r, done, *stop, err);
+    }
+    if (!status && !*done && ended(r)) {
+        *done = 1;
+        *stop = r->why;
+    }
+    r->look_seconds = gcg_clock_now() - begin;
+    return status;
+}
+
+/* No time for the next look: 1, and the reason. */
+static int no_time_to_look(run *r, gcg_stop *stop)
+{
+    if (!ended(r)) return 0;
+    *stop = r->why;
+    if (r->look_seconds > GRACE) return 1;
+    gcg_watch_extend(r->watch, GRACE);
+    return 0;
+}
+
+/* The last point: its bound, its value, the last report. */
+static gcg_status finish(run *r, gcg_err *err)
+{
+    gcg_point_value value;
+    gcg_status status = last_bound(r, err);
+    if (status) return status;
+    gcg_watch_phase(r->watch, "evaluate");
+    status = r->problem->finish(r->problem->self, &value, err);
+    if (status) return status;
+    if (!isfinite(value.objective))
+        return gcg_fail(err, GCG_ERR_INTERNAL, NULL, 0, 0, "the objective is not finite");
+    take_value(r, &value);
+    r->now.gap = r->problem->lambda > 0 ? gcg_certificate_gap(r->now.objective, r->now.dual) : NAN;
+    return report(r, err);
+}
+
 gcg_status gcg_run(const gcg_problem *problem, const gcg_solver_settings *settings, double start,
-                   gcg_stop *stop, gcg_progress *last, gcg_err *err)
+                   gcg_watch *watch, gcg_stop *stop, gcg_progress *last, gcg_err *err)
 {
     run r = {.problem = problem,
              .set = settings,
+             .watch = watch,
              .start = start,
              .estimated = -INFINITY,
              .best_gap = INFINITY,
              .failed_gap = INFINITY};
-    double polar;
     int done = 0;
     gcg_status status;
-    for (r.now.iter = 0;; r.now.iter++) {
-        status = evaluate(&r, err);
-        if (status) return status;
-        tell(&r, "polar");
-        if ((status = problem->polar(problem->self, &polar, err))) return status;
-        if ((status = decide(&r, &done, stop, err))) return status;
-        if ((status = go_on_in_double(&r, &done, *stop, err))) return status;
+    for (r.now.iter = 0; !no_time_to_look(&r, stop); r.now.iter++) {
+        if ((status = look(&r, &done, stop, err))) return status;
         if (done) break;
         if ((status = report(&r, err))) return status;
+        if (gcg_watch_over(watch)) continue;
         if ((status = problem->step(problem->self, &r.added, err))) return status;
-        tell(&r, "improve");
+        gcg_watch_phase(watch, "improve");
         if ((status = problem->improve(problem->self, fmax(r.now.objective - r.estimated, 0), err)))
             return status;
     }
-    if ((status = last_bound(&r, err))) return status;
-    gcg_point_value value;
-    if ((status = problem->finish(problem->self, &value, err))) return status;
-    take_value(&r, &value);
-    r.now.gap = problem->lambda > 0 ? gcg_certificate_gap(r.now.objective, r.now.dual) : NAN;
-    if ((status = report(&r, err))) return status;
+    if ((status = finish(&r, err))) return status;
     *last = r.now;
     return GCG_OK;
 }

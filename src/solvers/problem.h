@@ -2,7 +2,10 @@
  * atoms.
  *
  * The iterate (its factors U, V), the residual and all workspace belong to the problem; the driver in gcg.c
- * only says when each line of the algorithm is due. Another loss, or other atoms, is another gcg_problem. */
+ * only says when each line of the algorithm is due. Another loss, or other atoms, is another gcg_problem.
+ *
+ * Driver and problem share one gcg_watch. When it is over, evaluate(), step() and improve() leave the point
+ * where it is, with its value; polar() and bound() have nothing to say. */
 #ifndef GCG_SOLVERS_PROBLEM_H
 #define GCG_SOLVERS_PROBLEM_H
 
@@ -46,7 +49,7 @@ typedef struct {
     gcg_status (*improve)(void *self, double gap, gcg_err *err);
     /* 1 after going on to double precision; 0 when it is there already or not allowed. */
     gcg_status (*widen)(void *self, int *widened, gcg_err *err);
-    /* Once, after the last evaluate(): the balanced basis also in plain mode. */
+    /* Once, at the end: the balanced basis wherever the point is not in it, and the exact value. */
     gcg_status (*finish)(void *self, gcg_point_value *value, gcg_err *err);
     /* Fills the counters and the factors of a progress report. */
     void (*describe)(void *self, gcg_progress *progress);

@@ -89,7 +89,8 @@ static gcg_status regress(soft *s, gcg_comparator *c, int side, double lambda, g
 static gcg_status sweep(void *self, gcg_comparator *c, gcg_err *err)
 {
     gcg_status status = regress(self, c, 1, c->set->lambda, err);
-    return status ? status : regress(self, c, 0, c->set->lambda, err);
+    if (status || gcg_watch_step(c->watch, 0.5)) return status;
+    return regress(self, c, 0, c->set->lambda, err);
 }
 
 /* A <- X*V, which is the regression without a penalty; then the singular values are lowered, in both factors

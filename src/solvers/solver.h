@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 #include "base/status.h"
+#include "base/watch.h"
 #include "store/csr.h"
 #include "store/factors.h"
 
@@ -53,10 +54,11 @@ typedef struct {
     double lambda;    /* > 0, or 0 together with a rank */
     double gap;       /* relative gap to reach, > 0; default 1e-3 */
     int64_t max_iter; /* outer iterations, >= 1; default 500 */
-    double max_time;  /* seconds, INFINITY = none (default) */
-    int32_t rank;     /* upper limit, 0 = min(rows, cols) (default) */
-    int32_t atoms;    /* per outer iteration, 0 = automatic (default) */
-    int plain;        /* 1: Algorithm 3 to the letter (PAPER.md sec. 4.3) */
+    double
+        max_time; /* seconds, INFINITY = none (default); kept to within a second or a pass over the ratings */
+    int32_t rank; /* upper limit, 0 = min(rows, cols) (default) */
+    int32_t atoms; /* per outer iteration, 0 = automatic (default) */
+    int plain;     /* 1: Algorithm 3 to the letter (PAPER.md sec. 4.3) */
     int certify; /* 1: prove the bound by Cholesky up to min(rows, cols) = 8000 (SOLVER.md sec. 4, rule 3) */
     gcg_precision precision;
     uint64_t seed;
@@ -64,8 +66,9 @@ typedef struct {
      * solve with that status. May be NULL. */
     gcg_status (*progress)(const gcg_progress *progress, void *user, gcg_err *err);
     void *progress_user;
-    /* Told when the phase of the work changes ("polar", "improve", "certify", ...). May be NULL. */
-    void (*phase)(const char *phase, void *user);
+    /* Told when the phase of the work changes ("polar", "improve", "certify", ...) and how much of it is
+     * done, 0 to 1, NAN where that cannot be known. May be NULL. */
+    void (*phase)(const char *phase, double done, void *user);
 } gcg_solver_settings;
 
 gcg_solver_settings gcg_solver_settings_defaults(void);
@@ -93,8 +96,10 @@ gcg_status gcg_solver_result_take(gcg_solver_result *r, const gcg_factors *u, co
 gcg_status gcg_complete(const gcg_csr *x, const gcg_solver_settings *settings, gcg_solver_result *result,
                         gcg_err *err);
 
-/* lambda_max = ||P(X)||_sp, the smallest lambda with W* = 0, to about 1e-12 relative. */
-gcg_status gcg_lambda_max(const gcg_csr *x, uint64_t seed, double *lambda_max, gcg_err *err);
+/* lambda_max = ||P(X)||_sp, the smallest lambda with W* = 0, to about 1e-12 relative; when watch (may be
+ * NULL) is over before the end, what is known of it from below. */
+gcg_status gcg_lambda_max(const gcg_csr *x, uint64_t seed, gcg_watch *watch, double *lambda_max,
+                          gcg_err *err);
 
 /* Bytes that gcg_complete will need beyond the store for this data at the given rank (an estimate from above
  * of the arrays it allocates: factors, L-BFGS history, per-rating work arrays, polar workspace, certificate).

@@ -87,14 +87,16 @@ static gcg_status remainder_bound(gcg_linop *a, const gcg_factors *z, double s, 
     const double loose = 0.2, least = 2e-3,
                  share = 0.4; /* eps: of the first run, of the second at least, of the distance */
     deflated d = {.a = a, .z = z};
-    gcg_linop op = {a->rows, a->cols, &d, times, times_t, 0};
+    gcg_linop op = {a->rows, a->cols, &d, times, times_t, 0, a->watch};
     d.x = gcg_mem_alloc_array(a->cols, sizeof *d.x);
     d.partial = gcg_mem_alloc_array(blocks(z) * z->k, sizeof *d.partial);
     d.c = gcg_mem_alloc_array(z->k, sizeof *d.c);
     gcg_status status = d.x && d.partial && d.c ? GCG_OK : gcg_fail_memory(err, "spectral norm");
+    gcg_watch_part(a->watch, 0.5, 0.75);
     if (!status) status = gcg_polar_bound(&op, loose, p / 2, seed, e, NULL, err);
     double second, eps = share * (1 - *e * *e * (1 - loose) / (s * s));
     if (!status && eps < share * loose * 2 && eps >= least) {
+        gcg_watch_part(a->watch, 0.75, 1);
         status = gcg_polar_bound(&op, eps, p / 2, seed + 1, &second, NULL, err);
         *e = fmin(*e, second);
     }

@@ -278,10 +278,12 @@ gcg_status gcg_lbfgs(const gcg_smooth *f, const gcg_lbfgs_settings *set, void *w
     *result = (gcg_lbfgs_result){0};
     lbfgs_init(&l, f, set->memory, workspace);
     new_preconditioner(&l);
+    if (gcg_watch_step(f->watch, 0)) return GCG_OK;
     f->gradient(f->self, l.g);
     products(&l);
     result->first_norm = result->last_norm = sqrt(l.gg);
-    while (result->iterations < set->max_iterations && l.gg != 0) { /* NaN goes on, and is told below */
+    while (result->iterations < set->max_iterations && l.gg != 0 && /* NaN goes on, and is told below */
+           !gcg_watch_step(f->watch, (double)result->iterations / set->max_iterations)) {
         double g_d, d_d, change;
         direction(&l, &g_d, &d_d);
         if (!isfinite(g_d) || !isfinite(d_d))
@@ -291,6 +293,7 @@ gcg_status gcg_lbfgs(const gcg_smooth *f, const gcg_lbfgs_settings *set, void *w
         f->move(f->self, l.d, step);
         result->iterations++;
         result->decrease -= change;
+        if (gcg_watch_over(f->watch)) break;
         if (set->refresh_every && result->iterations % set->refresh_every == 0) {
             f->refresh(f->self);
             new_preconditioner(&l);
@@ -298,7 +301,7 @@ gcg_status gcg_lbfgs(const gcg_smooth *f, const gcg_lbfgs_settings *set, void *w
         next_pair(&l, step);
         result->last_norm = sqrt(l.gg);
         small = -change < set->least_decrease ? small + 1 : 0;
-        if (small >= 2 || f->interrupted(f->self)) break;
+        if (small >= 2) break;
         if (result->iterations >= set->min_iterations &&
             l.gg <= set->reduction * set->reduction * result->first_norm * result->first_norm)
             break;

@@ -8,6 +8,7 @@
 #define GCG_STEPS_LBFGS_H
 
 #include "base/status.h"
+#include "base/watch.h"
 #include "store/factors.h"
 
 enum { GCG_LBFGS_MEMORY_MAX = 16 };
@@ -27,7 +28,7 @@ typedef struct {
     void (*move)(void *self, const void *d, double step);
     /* what an updated quantity has drifted is computed afresh */
     void (*refresh)(void *self);
-    int (*interrupted)(void *self);
+    gcg_watch *watch; /* asked between sweeps, and told of the iterations; may be NULL */
 } gcg_smooth;
 
 typedef struct {

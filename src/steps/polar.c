@@ -19,11 +19,13 @@ typedef struct {
     int32_t n;
     int of_rows;
     double *other; /* a vector of the larger side */
+    double met;    /* the largest ||A x|| of a unit vector x, where somebody looked */
 } gram_op;
 
 static gcg_status gram_init(gram_op *g, gcg_linop *a, gcg_err *err)
 {
     g->a = a;
+    g->met = 0;
     g->of_rows = a->rows <= a->cols;
     g->n = g->of_rows ? a->rows : a->cols;
     g->other = gcg_mem_alloc_array(g->of_rows ? a->cols : a->rows, sizeof *g->other);
@@ -48,10 +50,15 @@ static void gram_times(gram_op *g, const double *x, double *y)
         gcg_linop_times_t(g->a, g->other, y);
 }
 
+static int32_t larger_side(const gram_op *g)
+{
+    return g->of_rows ? g->a->cols : g->a->rows;
+}
+
 /* sigma, u and v from the unit vector x of G's side; the sign is fixed by v. */
 static void pair_from(gram_op *g, const double *x, double *sigma, double *u, double *v)
 {
-    int32_t large = g->of_rows ? g->a->cols : g->a->rows;
+    int32_t large = larger_side(g);
     gram_half(g, x);
     *sigma = gcg_blas_dnrm2(large, g->other);
     if (*sigma > 0) gcg_blas_dscal(large, 1 / *sigma, g->other);
@@ -83,13 +90,14 @@ static gcg_status top_dense(gram_op *g, double *x, gcg_err *err)
     double *matrix = gcg_mem_alloc_array(n * n, sizeof *matrix),
            *values = gcg_mem_alloc_array(n, sizeof *values);
     gcg_status status = matrix && values ? GCG_OK : gcg_fail_memory(err, "polar");
-    for (int64_t i = 0; !status && i < n; i++) {
+    for (int64_t i = 0; !status && i < n && !gcg_watch_over(g->a->watch); i++) {
         memset(x, 0, (size_t)n * sizeof *x);
         x[i] = 1;
         gram_times(g, x, matrix + i * n);
     }
-    if (!status) status = gcg_blas_eigen(g->n, matrix, values, err);
-    if (!status) memcpy(x, matrix + (n - 1) * n, (size_t)n * sizeof *x);
+    int whole = !status && !gcg_watch_over(g->a->watch);
+    if (whole) status = gcg_blas_eigen(g->n, matrix, values, err);
+    if (whole && !status) memcpy(x, matrix + (n - 1) * n, (size_t)n * sizeof *x);
     gcg_mem_free(matrix);
     gcg_mem_free(values);
     return status;
@@ -111,9 +119,11 @@ static gcg_status arpack_run(gram_op *g, int32_t ncv, double tol, double *x, int
         do {
             dsaupd_c(&ido, "I", n, "LA", 1, tol, x, ncv, basis, n, iparam, ipntr, workd, workl, lworkl,
                      &info);
-            if (ido == 1 || ido == -1) gram_times(g, workd + ipntr[0] - 1, workd + ipntr[1] - 1);
-        } while (ido == 1 || ido == -1);
-        *converged = info == 0 && iparam[4] >= 1;
+            if (ido != 1 && ido != -1) break;
+            gram_times(g, workd + ipntr[0] - 1, workd + ipntr[1] - 1);
+            g->met = fmax(g->met, gcg_blas_dnrm2(larger_side(g), g->other));
+        } while (!gcg_watch_step(g->a->watch, NAN));
+        *converged = ido == 99 && info == 0 && iparam[4] >= 1;
         if (info < 0)
             status = gcg_fail(err, GCG_ERR_INTERNAL, NULL, 0, 0, "ARPACK dsaupd failed (info %d)", (int)info);
     }
@@ -135,12 +145,12 @@ static gcg_status top_arpack(gram_op *g, double tol, uint64_t seed, double *x, g
 {
     enum { NCV = 24, NCV_MAX = 96 };
     int converged = 0;
-    for (int32_t ncv = NCV; ncv <= NCV_MAX && !converged; ncv *= 2) {
+    for (int32_t ncv = NCV; ncv <= NCV_MAX && !converged && !gcg_watch_over(g->a->watch); ncv *= 2) {
         random_unit(x, g->n, seed, STREAM_TOP);
         gcg_status status = arpack_run(g, ncv < g->n ? ncv : g->n - 1, tol, x, &converged, err);
         if (status) return status;
     }
-    if (converged) return GCG_OK;
+    if (converged || gcg_watch_over(g->a->watch)) return GCG_OK;
     return gcg_fail(err, GCG_ERR_INTERNAL, NULL, 0, 0, "ARPACK did not converge to the spectral norm");
 }
 
@@ -155,13 +165,17 @@ gcg_status gcg_polar_top(gcg_linop *a, double tol, uint64_t seed, double *sigma,
     if (!status && g.n > 0) {
         random_unit(x, g.n, seed, STREAM_TOP);
         gram_half(&g, x);
-        if (gcg_blas_dnrm2(g.of_rows ? a->cols : a->rows, g.other) == 0) { /* ARPACK fails on a zero matrix */
+        g.met = gcg_blas_dnrm2(larger_side(&g), g.other);
+        if (g.met == 0) { /* ARPACK fails on a zero matrix */
             memset(x, 0, (size_t)g.n * sizeof *x);
         } else {
             status = g.n <= GCG_POLAR_DENSE ? top_dense(&g, x, err) : top_arpack(&g, tol, seed, x, err);
         }
     }
-    if (!status) pair_from(&g, x, sigma, u, v);
+    if (!status && gcg_watch_over(a->watch))
+        *sigma = g.met;
+    else if (!status)
+        pair_from(&g, x, sigma, u, v);
     gcg_mem_free(g.other);
     gcg_mem_free(x);
     return status;
@@ -243,7 +257,8 @@ static gcg_status lanczos_top(lanczos *l, int32_t steps, double *theta, double *
     return status;
 }
 
-/* Runs the steps (fewer when an invariant subspace is found: then theta is exact with probability 1). */
+/* Runs the steps (fewer when an invariant subspace is found: then theta is exact with probability 1; or when
+ * the work is over: then theta is INFINITY). */
 static gcg_status lanczos_run(lanczos *l, uint64_t seed, double *w, double *theta, int *has_vector,
                               gcg_err *err)
 {
@@ -252,6 +267,11 @@ static gcg_status lanczos_run(lanczos *l, uint64_t seed, double *w, double *thet
     double norm = 0, scale = 0;
     random_unit(l->basis, l->g.n, seed, STREAM_BOUND);
     while (done < l->steps) {
+        if (gcg_watch_step(l->g.a->watch, (double)done / l->steps)) {
+            *theta = INFINITY;
+            *has_vector = 0;
+            return GCG_OK;
+        }
         norm = lanczos_step(l, done, w);
         scale = fmax(scale, fabs(l->alpha[done]) + norm);
         done++;
@@ -288,7 +308,7 @@ gcg_status gcg_polar_bound(gcg_linop *a, double eps, double p, uint64_t seed, do
         *bound = sqrt(fmax(theta, 0) * (1 + rounding) / (1 - eps));
         if (v && has_vector)
             pair_from(&l.g, w, &sigma, NULL, v);
-        else if (v)
+        else if (v && theta < INFINITY)
             memset(v, 0, (size_t)a->cols * sizeof *v);
     }
     gcg_mem_free(l.g.other);
@@ -317,7 +337,7 @@ typedef struct {
     const gcg_factors *u, *v;
     const double *inverse_s;
     gcg_factors z[MAX_DEPTH], y[MAX_DEPTH]; /* Krylov blocks and their images */
-    int32_t depth, columns;                 /* blocks so far, their columns in all */
+    int32_t depth, columns, planned;        /* blocks so far, their columns in all, blocks that are to come */
 } krylov;
 
 /* Columns of start, then Gaussian ones. */
@@ -363,6 +383,13 @@ static gcg_status extend(krylov *k, int32_t t, gcg_err *err)
     return status;
 }
 
+/* 1 when the work is over; says that so many steps of 4 depth are done: two for each block, one for its part
+ * of Y'Y, one for its part of the Ritz vectors. */
+static int over(const krylov *k, double steps)
+{
+    return gcg_watch_step(k->r->watch, steps / (4.0 * k->planned));
+}
+
 /* gram (columns x columns) = Y'Y over all blocks. */
 static gcg_status krylov_gram(const krylov *k, double *gram, gcg_err *err)
 {
@@ -371,7 +398,7 @@ static gcg_status krylov_gram(const krylov *k, double *gram, gcg_err *err)
     if (!part) return gcg_fail_memory(err, "polar");
     gcg_status status = GCG_OK;
     for (int32_t s = 0, row = 0; s < k->depth && !status; row += k->y[s].k, s++)
-        for (int32_t t = 0, col = 0; t <= s && !status; col += k->y[t].k, t++) {
+        for (int32_t t = 0, col = 0; t <= s && !status && !over(k, 2 * k->depth + s); col += k->y[t].k, t++) {
             status = gcg_tall_gram(&k->y[s], &k->y[t], 0, part, err);
             for (int32_t i = 0; i < k->y[s].k; i++)
                 for (int32_t j = 0; j < k->y[t].k; j++)
@@ -397,7 +424,9 @@ static gcg_status ritz(const krylov *k, const double *vectors, const double *val
             for (int32_t q = 0; q < n; q++)
                 a[(int64_t)q * count + c] = scale * vectors[(int64_t)(n - 1 - c) * n + q];
         }
-        for (int32_t t = 0, row = 0; t < k->depth && !status; row += k->z[t].k, t++)
+        for (int32_t t = 0, row = 0;
+             t < k->depth && !status && !over(k, 3 * k->depth + 0.5 * (side * k->depth + t));
+             row += k->z[t].k, t++)
             status = gcg_tall_times(side == 0 ? &k->z[t] : &k->y[t], a + (int64_t)row * count, t == 0 ? 0 : 1,
                                     0, side == 0 ? &out->v : &out->u, err);
     }
@@ -412,9 +441,9 @@ static gcg_status build(krylov *k, const gcg_factors *start, int32_t block, int3
     gcg_status status = gcg_factors_init(&k->z[0], k->r->cols, block, k->r->type, err);
     if (status) return status;
     fill_start(&k->z[0], start, rng);
-    for (int32_t t = 0; t < depth; t++) {
+    for (int32_t t = 0; t < depth && !over(k, 2 * t); t++) {
         status = extend(k, t, err);
-        if (status || k->z[t].k == 0 || t + 1 == depth) return status;
+        if (status || k->z[t].k == 0 || t + 1 == depth || over(k, 2 * t + 1)) return status;
         status = gcg_factors_init(&k->z[t + 1], k->r->cols, k->z[t].k, k->r->type, err);
         if (status) return status;
         k->r->times_t(k->r->ctx, &k->y[t], &k->z[t + 1]);
@@ -426,12 +455,12 @@ gcg_status gcg_polar_block(const gcg_block_op *r, const gcg_factors *u, const gc
                            const double *inverse_s, const gcg_factors *start, int32_t block, int32_t depth,
                            gcg_rng *rng, gcg_triplets *out, gcg_err *err)
 {
-    krylov k = {.r = r, .u = u, .v = v, .inverse_s = inverse_s};
     *out = (gcg_triplets){0};
     if (depth > MAX_DEPTH) depth = MAX_DEPTH;
+    krylov k = {.r = r, .u = u, .v = v, .inverse_s = inverse_s, .planned = depth};
     double *gram = NULL, *values = NULL;
     gcg_status status = build(&k, start, block, depth, rng, err);
-    if (!status && k.columns > 0) {
+    if (!status && k.columns > 0 && !gcg_watch_over(r->watch)) {
         int64_t n = k.columns;
         out->count = k.columns < block ? k.columns : block;
         gram = gcg_mem_alloc_array(n * n, sizeof *gram);
@@ -441,8 +470,8 @@ gcg_status gcg_polar_block(const gcg_block_op *r, const gcg_factors *u, const gc
         if (!status) status = gcg_factors_init(&out->u, r->rows, out->count, r->type, err);
         if (!status) status = gcg_factors_init(&out->v, r->cols, out->count, r->type, err);
         if (!status) status = krylov_gram(&k, gram, err);
-        if (!status) status = gcg_blas_eigen(k.columns, gram, values, err);
-        if (!status) status = ritz(&k, gram, values, out, err);
+        if (!status && !gcg_watch_over(r->watch)) status = gcg_blas_eigen(k.columns, gram, values, err);
+        if (!status && !gcg_watch_over(r->watch)) status = ritz(&k, gram, values, out, err);
     }
     for (int32_t t = 0; t < MAX_DEPTH; t++) {
         gcg_factors_release(&k.z[t]);
@@ -450,6 +479,6 @@ gcg_status gcg_polar_block(const gcg_block_op *r, const gcg_factors *u, const gc
     }
     gcg_mem_free(gram);
     gcg_mem_free(values);
-    if (status) gcg_triplets_release(out);
+    if (status || gcg_watch_over(r->watch)) gcg_triplets_release(out);
     return status;
 }

@@ -15,7 +15,8 @@
 /* sigma_1(A) and, where wanted, unit vectors u (rows), v (cols) with A v = sigma u; the sign is fixed: the
  * largest |entry| of v (lowest index on ties) is positive. tol is relative, on sigma^2. Dense for min(rows,
  * cols) <= GCG_POLAR_DENSE, else ARPACK on the smaller of A'A and A A' from a seeded start. sigma is a lower
- * bound up to rounding. u and v may be NULL. A zero matrix gives sigma 0 and zero vectors. */
+ * bound up to rounding. u and v may be NULL. A zero matrix gives sigma 0 and zero vectors. When a->watch is
+ * over before the end, sigma is the largest ||A x||, |x| = 1, that was met, and u and v are not set. */
 enum { GCG_POLAR_DENSE = 64 };
 gcg_status gcg_polar_top(gcg_linop *a, double tol, uint64_t seed, double *sigma, double *u, double *v,
                          gcg_err *err);
@@ -23,7 +24,8 @@ gcg_status gcg_polar_top(gcg_linop *a, double tol, uint64_t seed, double *sigma,
 /* An upper bound of sigma_1(A) that fails with probability at most p, by `steps` of Lanczos on the smaller of
  * A'A and A A' from a random start, without restart: P[theta < (1 - eps) sigma_1^2] <= 1.648 sqrt(n)
  * exp(-sqrt(eps) (2 steps - 1)) (Kuczynski and Wozniakowski 1992), so bound^2 = theta / (1 - eps). n =
- * min(rows, cols). v (cols, may be NULL) receives the Ritz vector. */
+ * min(rows, cols). v (cols, may be NULL) receives the Ritz vector. When a->watch is over before the end,
+ * bound is INFINITY and v not set. */
 gcg_status gcg_polar_bound(gcg_linop *a, double eps, double p, uint64_t seed, double *bound, double *v,
                            gcg_err *err);
 /* The steps that this takes for given eps and p. */
@@ -36,6 +38,7 @@ typedef struct {
     void *ctx;
     void (*times)(void *ctx, const gcg_factors *z, gcg_factors *y);   /* Y = R Z */
     void (*times_t)(void *ctx, const gcg_factors *y, gcg_factors *z); /* Z = R'Y */
+    gcg_watch *watch;                                                 /* asked between them; may be NULL */
 } gcg_block_op;
 
 /* What gcg_polar_block found: `count` triplets, sigma descending; columns of u and v orthonormal and
@@ -50,7 +53,8 @@ void gcg_triplets_release(gcg_triplets *t);
 /* The `block` largest singular triplets of (I - PP') R (I - QQ'), approximately, by block Krylov with full
  * orthogonalisation, `depth` block products deep ((2 depth - 1) products of each of the block's columns). P =
  * U diag(s)^(-1/2), Q = V diag(s)^(-1/2) with s the squared column norms of the balanced U and V; inverse_s
- * holds 1 / s. start (may be NULL): columns to begin with (cols x any); the rest is Gaussian from rng. */
+ * holds 1 / s. start (may be NULL): columns to begin with (cols x any); the rest is Gaussian from rng. When
+ * r->watch is over before the end, out has no triplets. */
 gcg_status gcg_polar_block(const gcg_block_op *r, const gcg_factors *u, const gcg_factors *v,
                            const double *inverse_s, const gcg_factors *start, int32_t block, int32_t depth,
                            gcg_rng *rng, gcg_triplets *out, gcg_err *err);

@@ -134,7 +134,7 @@ static void run_block(residual *s, int32_t size, int32_t depth, double *value, d
     gcg_err err = {0};
     gcg_rng rng;
     gcg_triplets found = {0};
-    gcg_block_op op = {s->x->rows, s->x->cols, s->type, s, block_times, block_times_t};
+    gcg_block_op op = {s->x->rows, s->x->cols, s->type, s, block_times, block_times_t, NULL};
     int32_t left = smaller(s->x->rows, s->x->cols) - s->at.u.k;
     gcg_rng_init(&rng, 1, 0);
     bench_must(gcg_polar_block(&op, &s->at.u, &s->at.v, s->inverse_s, NULL, smaller(size, left), depth, &rng,
@@ -150,7 +150,7 @@ static void run_block(residual *s, int32_t size, int32_t depth, double *value, d
 static void run_setting(residual *s, const setting *c, outcome *o, int run)
 {
     gcg_err err = {0};
-    gcg_linop op = {s->x->rows, s->x->cols, s, times, times_t, 0};
+    gcg_linop op = {s->x->rows, s->x->cols, s, times, times_t, 0, NULL};
     double start = gcg_clock_now();
     s->products = 0;
     if (c->road == TOP)
@@ -210,8 +210,8 @@ static void run_all(void *ctx)
     outcome outcomes[SETTINGS] = {{0}};
     double top, deflated, value, gain;
     solve(s, j->iterations);
-    gcg_linop op = {s->x->rows, s->x->cols, s, times, times_t, 0};
-    gcg_linop without = {s->x->rows, s->x->cols, s, deflated_times, deflated_times_t, 0};
+    gcg_linop op = {s->x->rows, s->x->cols, s, times, times_t, 0, NULL};
+    gcg_linop without = {s->x->rows, s->x->cols, s, deflated_times, deflated_times_t, 0, NULL};
     bench_must(gcg_polar_top(&op, TIGHT, 2, &top, NULL, NULL, &err), &err);
     bench_must(gcg_polar_top(&without, TIGHT, 2, &deflated, NULL, NULL, &err), &err);
     run_block(s, DEEPEST_BLOCK, DEEPEST, &value, &gain);
