@@ -200,6 +200,7 @@ static int run(fit *f)
     }
     catch_signals();
     fit_log_phase("reading", NAN, &f->log);
+    f->d.log = &f->log;
     if (!status) status = fit_read(&f->s, &f->d, &f->diag, &f->err);
     if (status) return report_error(&f->err, &f->diag);
     fit_log_phase(NULL, NAN, &f->log);

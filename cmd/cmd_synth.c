@@ -47,7 +47,7 @@ static const opt_entry table[] = {
      .kind = OPT_TEXT,
      FIELD(test),
      .argument = "FILE",
-     .help = "test ratings, disjoint from these, go here"},
+     .help = "test ratings go here; the shape's ratings are split as it is usual"},
     {.name = "users",
      .kind = OPT_COUNT,
      FIELD(users),
@@ -195,7 +195,9 @@ static gcg_synth_settings settings_of(const synth_settings *s)
         format == GCG_FORMAT_KDD || format == GCG_FORMAT_YAHOO_R1; /* those sets rate from 0 to 100 */
     gcg_synth_settings g = {.users = either(s->users, shape->users),
                             .items = either(s->items, shape->items),
-                            .ratings = s->ratings > 0 ? s->ratings : shape->ratings,
+                            .ratings = s->ratings > 0 ? s->ratings
+                                       : s->test      ? shape->train
+                                                      : shape->ratings,
                             .rank = (int32_t)s->rank,
                             .noise = s->noise,
                             .format = (gcg_format)format,
@@ -207,7 +209,7 @@ static gcg_synth_settings settings_of(const synth_settings *s)
                             .decimals = s->half_stars ? 1 : (int)s->decimals,
                             .seed = s->seed};
     for (int d = 0; d < s->decimals; d++) g.steps_per_unit *= 10;
-    if (s->test) g.test_ratings = s->has_test_ratings ? s->test_ratings : shape->test_ratings;
+    if (s->test) g.test_ratings = s->has_test_ratings ? s->test_ratings : shape->test;
     return g;
 }
 

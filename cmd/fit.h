@@ -55,6 +55,7 @@ typedef struct {
     gcg_center center;
     fit_set test, valid;
     double read_seconds;
+    struct fit_log *log; /* hears how far reading is */
 } fit_data;
 
 /* Reads everything, splits off the hold-out, warns. */
@@ -96,7 +97,7 @@ typedef struct {
 } fit_pace;
 
 /* The log while the solver runs. */
-typedef struct {
+typedef struct fit_log {
     const fit_settings *s;
     const fit_data *d;
     FILE *file;       /* NULL: none, or lost */

@@ -38,11 +38,26 @@ static void warn_about(const fit_data *d, const fit_set *set)
                        both, p->n, set->what, shown, both > SHOWN ? " ..." : "");
 }
 
+/* For gcg_read_options: user is the fit_log. A signal ends the program while it reads. */
+static int tell_progress(int64_t bytes_read, int64_t bytes_total, void *user)
+{
+    fit_log_phase("reading", bytes_total > 0 ? (double)bytes_read / (double)bytes_total : NAN, user);
+    return 0;
+}
+
+static gcg_read_options options_of(const fit_settings *s, const fit_data *d)
+{
+    gcg_read_options options = reading_options(&s->reading);
+    options.progress = tell_progress;
+    options.progress_user = d->log;
+    return options;
+}
+
 static gcg_status read_set(const fit_settings *s, const char *path, fit_data *d, fit_set *set, gcg_diag *diag,
                            gcg_err *err)
 {
     gcg_read_report report;
-    gcg_read_options options = reading_options(&s->reading);
+    gcg_read_options options = options_of(s, d);
     if (!path) return GCG_OK;
     set->given = 1;
     return gcg_pairs_read(&path, 1, &options, d->ratings.users, d->ratings.items, diag, &set->pairs, &report,
@@ -55,7 +70,7 @@ static gcg_status take_pairs(const fit_settings *s, fit_data *d, gcg_diag *diag,
     gcg_read_report report;
     gcg_pairs pairs = {0};
     int64_t missing = 0;
-    gcg_read_options options = reading_options(&s->reading);
+    gcg_read_options options = options_of(s, d);
     options.pairs = options.no_ratings = 1;
     options.implicit = 0; /* says something of the training file only */
     gcg_status status = gcg_pairs_read(&s->test_pairs, 1, &options, d->ratings.users, d->ratings.items, diag,
@@ -90,7 +105,7 @@ static gcg_status split(const fit_settings *s, fit_data *d, gcg_diag *diag, gcg_
 gcg_status fit_read(const fit_settings *s, fit_data *d, gcg_diag *diag, gcg_err *err)
 {
     double start = gcg_clock_now();
-    gcg_read_options options = reading_options(&s->reading);
+    gcg_read_options options = options_of(s, d);
     gcg_status status =
         gcg_ratings_read((const char *const *)s->train, s->train_count, &options, diag, &d->ratings, err);
     if (!status) status = split(s, d, diag, err);

@@ -46,7 +46,7 @@ static void add_left(char line[COLUMNS], double seconds)
     const double minute = 60, hour = 3600;
     if (isnan(seconds)) return;
     if (seconds < 2 * minute)
-        add(line, ", %.0f s left", seconds);
+        add(line, ", %.0f s left", ceil(seconds));
     else if (seconds < 2 * hour)
         add(line, ", %.0f min left", seconds / minute);
     else

@@ -44,6 +44,21 @@ twice() {
     test "$status" = 130 && test ! -e m && test ! -e m.done
 }
 ok "a second signal ends it at once with 130 and writes nothing" twice
+reading() { # SIGNAL: while TRAIN is read there is nothing to be written
+    cp row.csv old && cp old m && mkfifo train || return 1
+    "$GCG" fit --lambda 2 --log none -o m train 2>err &
+    pid=$!
+    exec 7>train # comes back when fit has opened it
+    printf '1,1,2\n' >&7
+    kill -"$1" $pid
+    local status=0
+    wait $pid || status=$?
+    exec 7>&-
+    rm train
+    test "$status" = 130 && cmp m old && test ! -e m.done && nothing_left
+}
+ok "SIGINT while TRAIN is read ends it at once with 130 and writes nothing" reading INT
+ok "so does SIGTERM" reading TERM
 killed() {
     "$GCG" fit --quiet --log none --lambda 2 -o m row.csv && cp m old || return 1
     "$GCG" fit --quiet --log none --lambda 2 --max-iter 1 -o new noise.tsv

@@ -45,6 +45,8 @@ ok "dates are those of the time stamps" all_dates
 shape() { synth --shape "$1" -o - | counts - csv "${@:2}" 1 5; }
 ok "ml-100k has its sizes" shape ml-100k 943 1682 100000
 ok "ml-1m has its sizes" shape ml-1m 6040 3706 1000209
+split() { synth --shape ml-1m --test v -o w && counts w csv 6040 3706 750070 1 5 && test "$(wc -l <v)" = 250025; }
+ok "with --test ml-1m is split as in the paper" split
 half() { synth --half-stars -o h && counts h csv 943 1682 100000 0.5 5 && "$GCG" check --quiet h | grep -c "^value:" | grep -x 10; }
 ok "--half-stars gives ten different ratings" half
 decimals() { synth "${small[@]}" --decimals 3 -o d && sed 1d d | { ! grep -vE ',[1-5]\.[0-9]{3}$'; }; }

@@ -26,12 +26,12 @@ typedef struct {
     uint64_t seed;
 } gcg_synth_settings;
 
-/* A data set's numbers, by name: users, items, ratings and test ratings as in the paper's Table 1 where it is
- * there. */
+/* A data set's numbers, by name. ratings: of the file as published; train and test: the parts that it is
+ * split into, as in the paper's Table 1 where it is there. */
 typedef struct {
     const char *name;
     int32_t users, items;
-    int64_t ratings, test_ratings;
+    int64_t ratings, train, test;
 } gcg_synth_shape;
 /* Ends with a NULL name. */
 extern const gcg_synth_shape gcg_synth_shapes[];

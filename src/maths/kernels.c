@@ -175,9 +175,22 @@ typedef struct {
     double *y_vector;
 } call;
 
-static call make_call(gcg_pass *pass, gcg_dtype type)
+static call light_call(gcg_pass *pass, gcg_dtype type)
 {
     return (call){.pass = pass, .table = table_of(type), .size = (size_t)type};
+}
+
+static int64_t sweeps;
+
+int64_t gcg_kernels_sweeps(void)
+{
+    return sweeps;
+}
+
+static call make_call(gcg_pass *pass, gcg_dtype type)
+{
+    sweeps++;
+    return light_call(pass, type);
 }
 
 static const void *at(const gcg_factors *f, const call *c)
@@ -307,7 +320,7 @@ static void from_ratings_task(int64_t block, void *ctx)
 
 void gcg_pass_residual_fast(gcg_pass *pass, const gcg_factors *u, const gcg_factors *v, void *r)
 {
-    call c = make_call(pass, u->type);
+    call c = light_call(pass, u->type);
     gcg_pass_dots(pass, u, v, r);
     c.r = r;
     gcg_par_blocks(pass->row_blocks, from_ratings_task, &c);
@@ -369,7 +382,7 @@ static void line_move_task(int64_t block, void *ctx)
 
 void gcg_pass_line_move(gcg_pass *pass, gcg_dtype type, double a, void *r, const void *b, const void *c_in)
 {
-    call c = make_call(pass, type);
+    call c = light_call(pass, type);
     c.a = a;
     c.r = r;
     c.b_in = b;
@@ -387,7 +400,7 @@ static void add_task(int64_t block, void *ctx)
 
 void gcg_pass_add(gcg_pass *pass, gcg_dtype type, double a, const void *b, void *r)
 {
-    call c = make_call(pass, type);
+    call c = light_call(pass, type);
     c.a = a;
     c.b_in = b;
     c.r = r;
@@ -573,7 +586,7 @@ static void inner_task(int64_t block, void *ctx)
 
 double gcg_pass_inner(gcg_pass *pass, gcg_dtype type, const void *a, const void *b)
 {
-    call c = make_call(pass, type);
+    call c = light_call(pass, type);
     c.r_in = a;
     c.b_in = b;
     gcg_par_blocks(pass->row_blocks, inner_task, &c);
@@ -595,7 +608,7 @@ static void inner_x_task(int64_t block, void *ctx)
 
 double gcg_pass_inner_x(gcg_pass *pass, gcg_dtype type, const void *a)
 {
-    call c = make_call(pass, type);
+    call c = light_call(pass, type);
     c.r_in = a;
     gcg_par_blocks(pass->row_blocks, inner_x_task, &c);
     return gcg_par_sum(pass->partial, pass->row_blocks);

@@ -21,6 +21,9 @@ void gcg_pass_free(gcg_pass *pass);
 int64_t gcg_pass_bytes(const gcg_csr *x);
 /* Full passes (one multiply-add of length k per rating) so far; the products with R below are not in it. */
 double gcg_pass_count(const gcg_pass *pass);
+/* Tests: calls of the functions below since the program began, but for those that only go over one or two
+ * reals a rating (line_move, add, inner, inner_x). */
+int64_t gcg_kernels_sweeps(void);
 
 /* "avx512", "avx2" or "base": what the passes use on this machine. */
 const char *gcg_kernels_isa(void);

@@ -125,7 +125,8 @@ static gcg_status decide(run *r, int *done, gcg_stop *stop, gcg_err *err)
         set_gap(r, bound.rule > GCG_CERT_ESTIMATE);
         double own =
             gcg_certificate_gap(r->now.objective, bound.dual); /* of this residual, not of the best one */
-        if (bound.rule == GCG_CERT_ESTIMATE && own <= set->gap && !(own > 0.8 * r->failed_gap)) {
+        if (bound.rule == GCG_CERT_ESTIMATE && own <= set->gap && !(own > 0.8 * r->failed_gap) &&
+            !gcg_watch_over(r->watch)) {
             gcg_watch_phase(r->watch, "certify");
             double before = bound.dual;
             status = problem->bound(problem->self, GCG_BOUND_PROOF, set->gap, &bound, err);

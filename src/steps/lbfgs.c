@@ -293,11 +293,10 @@ gcg_status gcg_lbfgs(const gcg_smooth *f, const gcg_lbfgs_settings *set, void *w
         f->move(f->self, l.d, step);
         result->iterations++;
         result->decrease -= change;
+        int afresh = set->refresh_every && result->iterations % set->refresh_every == 0;
+        if (afresh && !gcg_watch_over(f->watch)) f->refresh(f->self);
+        if (afresh && !gcg_watch_over(f->watch)) new_preconditioner(&l);
         if (gcg_watch_over(f->watch)) break;
-        if (set->refresh_every && result->iterations % set->refresh_every == 0) {
-            f->refresh(f->self);
-            new_preconditioner(&l);
-        }
         next_pair(&l, step);
         result->last_norm = sqrt(l.gg);
         small = -change < set->least_decrease ? small + 1 : 0;

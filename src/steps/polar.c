@@ -32,7 +32,7 @@ static gcg_status gram_init(gram_op *g, gcg_linop *a, gcg_err *err)
     return g->other ? GCG_OK : gcg_fail_memory(err, "polar");
 }
 
-/* other = A'x or A x, and y = G x. */
+/* other = A'x or A x, and y = G x; y = 0 where the work is over in between. */
 static void gram_half(gram_op *g, const double *x)
 {
     if (g->of_rows)
@@ -44,7 +44,9 @@ static void gram_half(gram_op *g, const double *x)
 static void gram_times(gram_op *g, const double *x, double *y)
 {
     gram_half(g, x);
-    if (g->of_rows)
+    if (gcg_watch_over(g->a->watch))
+        memset(y, 0, (size_t)g->n * sizeof *y);
+    else if (g->of_rows)
         gcg_linop_times(g->a, g->other, y);
     else
         gcg_linop_times_t(g->a, g->other, y);
@@ -266,12 +268,7 @@ static gcg_status lanczos_run(lanczos *l, uint64_t seed, double *w, double *thet
     int32_t done = 0;
     double norm = 0, scale = 0;
     random_unit(l->basis, l->g.n, seed, STREAM_BOUND);
-    while (done < l->steps) {
-        if (gcg_watch_step(l->g.a->watch, (double)done / l->steps)) {
-            *theta = INFINITY;
-            *has_vector = 0;
-            return GCG_OK;
-        }
+    while (done < l->steps && !gcg_watch_step(l->g.a->watch, (double)done / l->steps)) {
         norm = lanczos_step(l, done, w);
         scale = fmax(scale, fabs(l->alpha[done]) + norm);
         done++;
@@ -281,7 +278,8 @@ static gcg_status lanczos_run(lanczos *l, uint64_t seed, double *w, double *thet
         memcpy(next, w, (size_t)n * sizeof *next);
         gcg_blas_dscal(n, 1 / norm, next);
     }
-    return lanczos_top(l, done, theta, w, has_vector, err);
+    *theta = INFINITY;
+    return gcg_watch_over(l->g.a->watch) ? GCG_OK : lanczos_top(l, done, theta, w, has_vector, err);
 }
 
 gcg_status gcg_polar_bound(gcg_linop *a, double eps, double p, uint64_t seed, double *bound, double *v,
