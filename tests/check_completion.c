@@ -166,6 +166,38 @@ START_TEST(every_mode_reaches_the_optimum)
 }
 END_TEST
 
+/* Without R there is no proof by Cholesky, but the bound stands all the same. */
+START_TEST(what_is_kept_for_each_rating_changes_no_optimum)
+{
+    for (int t = 0; t < 3; t++) {
+        problem p = problem_make((uint64_t)(52 + t), 45, t == 2 ? 60 : 38, 0.5);
+        gcg_solver_settings set = settings(0.1 * top(&p), 1e-4);
+        double *w = naive_alloc((size_t)(p.m * p.n), sizeof *w), lower;
+        double upper =
+            naive_complete(p.m, p.n, p.x, p.mask, set.lambda, 1e-9 * half_square_sum(&p), w, &lower);
+        for (int kept = GCG_KEEP_ALL; kept <= GCG_KEEP_NONE; kept++)
+            for (int plain = 0; plain < 2; plain++) {
+                set.ratings_kept = (gcg_rating_arrays)kept;
+                set.plain = plain;
+                set.precision = t == 1 ? GCG_PRECISION_FLOAT : GCG_PRECISION_AUTO;
+                set.max_iter = 2000;
+                gcg_solver_result r = solve(&p, &set);
+                ck_assert_str_eq(gcg_stop_name(r.stop), "converged");
+                ck_assert_int_eq(r.last.rule,
+                                 kept == GCG_KEEP_NONE ? GCG_CERT_PROBABILITY : GCG_CERT_CHOLESKY);
+                ck_assert_double_le(r.last.gap, set.gap);
+                ck_assert_double_le(r.last.dual, upper * (1 + 1e-9));
+                ck_assert_double_ge(r.last.objective, lower * (1 - 1e-9));
+                ck_assert_double_le(r.last.objective, upper * (1 + 1.1e-4));
+                check_figures(&p, set.lambda, &r);
+                gcg_solver_result_release(&r);
+            }
+        free(w);
+        problem_release(&p);
+    }
+}
+END_TEST
+
 START_TEST(float_storage_gives_float_factors_and_true_bounds)
 {
     for (int plain = 0; plain < 2; plain++) {
@@ -863,11 +895,12 @@ static void begin(completion *m, const problem *p, const gcg_solver_settings *se
     m->op = (gcg_linop){p->csr.rows, p->csr.cols, m, mc_times, mc_times_t, 0, NULL};
     ck_assert_int_eq(gcg_pass_new(&p->csr, &m->pass, NULL), GCG_OK);
     void **arrays[] = {&m->r, &m->b, &m->c};
-    for (int i = 0; i < 3; i++) *arrays[i] = gcg_mem_alloc_array(p->csr.nnz, type);
+    int kept = set->ratings_kept == GCG_KEEP_ALL ? 3 : set->ratings_kept == GCG_KEEP_RESIDUAL;
+    for (int i = 0; i < kept; i++) *arrays[i] = gcg_mem_alloc_array(p->csr.nnz, type);
     m->x_x = 0;
     for (int64_t e = 0; e < p->csr.nnz; e++) m->x_x += pow(gcg_csr_value(&p->csr, e), 2);
     ck_assert_int_eq(mc_lay_out(m, 0, type, NULL), GCG_OK);
-    gcg_pass_residual_fast(m->pass, &m->u, &m->v, m->r);
+    mc_renew_residual(m);
 }
 
 static void end(completion *m)
@@ -882,13 +915,15 @@ static void end(completion *m)
 
 START_TEST(no_line_of_the_algorithm_raises_the_objective)
 {
-    for (int mode = 0; mode < 6; mode++) {
+    for (int run = 0; run < 18; run++) {
+        int mode = run % 6;
         gcg_dtype type = mode % 2 ? GCG_FLOAT : GCG_DOUBLE;
         double rounding = type == GCG_FLOAT ? 2e-7 : 1e-13, polar;
         problem p = problem_make((uint64_t)(60 + mode), 40, 35, 0.4);
         gcg_solver_settings set = settings(0.1 * top(&p), 1e-9);
         set.plain = mode >= 4;
         set.atoms = mode / 2 == 1 ? 2 : 0;
+        set.ratings_kept = (gcg_rating_arrays)(run / 6);
         completion m;
         gcg_point_value at, last = {.objective = INFINITY};
         int32_t added;
@@ -1024,15 +1059,23 @@ static void check_residual(const completion *m, const problem *p, const char *af
 {
     double unit = m->type == GCG_FLOAT ? 6e-8 : 1.2e-16, *w = naive_product(&m->u, &m->v), size = 1;
     int64_t at = 0;
+    const void *r_values = m->r;
+    void *anew = naive_alloc((size_t)p->csr.nnz, m->type);
+    if (!m->r) { /* what the passes work with then */
+        gcg_pass_residual_fast(m->pass, &m->u, &m->v, anew);
+        r_values = anew;
+    }
     for (int e = 0; e < p->m * p->n; e++) size = fmax(size, fmax(fabs(p->x[e]), fabs(w[e])));
     for (int e = 0; e < p->m * p->n; e++) {
         if (!p->mask[e]) continue;
-        double r = m->type == GCG_FLOAT ? (double)((float *)m->r)[at] : ((double *)m->r)[at];
+        double r =
+            m->type == GCG_FLOAT ? (double)((const float *)r_values)[at] : ((const double *)r_values)[at];
         if (!(fabs(r - (p->x[e] - w[e])) <= 100 * unit * size))
             ck_abort_msg("after %s: residual %lld is %g, should be %g", after, (long long)at, r,
                          p->x[e] - w[e]);
         at++;
     }
+    free(anew);
     free(w);
 }
 
@@ -1063,8 +1106,8 @@ static void check_evaluated(const completion *m, const problem *p, const gcg_poi
         free(rv);
         free(got);
     }
-    ck_assert_double_eq_tol(m->r_r, 2 * loss, tiny * scale);
-    ck_assert_double_eq_tol(m->r_x, r_x, tiny * scale);
+    ck_assert_double_eq_tol(m->moments[0], 2 * loss, tiny * scale);
+    ck_assert_double_eq_tol(m->moments[1], r_x, tiny * scale);
     free(w);
     free(r);
 }
@@ -1072,13 +1115,15 @@ static void check_evaluated(const completion *m, const problem *p, const gcg_poi
 /* With few atoms at a time and with blocks, to the letter of the paper, and where no more rank is allowed. */
 START_TEST(the_residual_belongs_to_the_point_after_every_line)
 {
-    for (int mode = 0; mode < 8; mode++) {
+    for (int run = 0; run < 24; run++) {
+        int mode = run % 8;
         gcg_dtype type = mode % 2 ? GCG_FLOAT : GCG_DOUBLE;
         problem p = problem_make((uint64_t)(80 + mode), 40, 35, mode / 2 == 1 ? 1 : 0.4);
         gcg_solver_settings set = settings(0.1 * top(&p), 1e-9);
         set.plain = mode / 2 == 2;
         set.atoms = mode / 2 == 1 ? 2 : 0;
         set.rank = mode / 2 == 3 ? 3 : 0;
+        set.ratings_kept = (gcg_rating_arrays)(run / 8);
         completion m;
         gcg_point_value at;
         int32_t added, steps = 0;
@@ -1105,12 +1150,13 @@ END_TEST
 
 /* Every entry is observed, so that ||P(D)|| = ||D||, and any step longer than 2 from a point that is not the
  * optimum can raise F. */
-static void check_taken_back(uint64_t seed, gcg_dtype type, double lambda_ratio)
+static void check_taken_back(uint64_t seed, gcg_dtype type, double lambda_ratio, gcg_rating_arrays kept)
 {
     enum { M = 20, N = 16, K = 5, SIZE = M * N };
     double tiny = type == GCG_FLOAT ? 1e-5 : 1e-11;
     problem p = problem_make(seed, M, N, 1);
     gcg_solver_settings set = settings(lambda_ratio * top(&p), 1e-9);
+    set.ratings_kept = kept;
     completion m;
     gcg_point_value at;
     naive_rng g = naive_seed(seed);
@@ -1123,7 +1169,7 @@ static void check_taken_back(uint64_t seed, gcg_dtype type, double lambda_ratio)
                 gcg_factors_set(side ? &m.v : &m.u, i, q, naive_normal(&g) * (side ? 0.7 : 0.9));
                 rho += 0.5 * pow(gcg_factors_get(side ? &m.v : &m.u, i, q), 2);
             }
-    gcg_pass_residual_fast(m.pass, &m.u, &m.v, m.r);
+    mc_renew_residual(&m);
     /* naive: W + PP'RQQ', its singular values lowered by lambda, with P and Q from an SVD of W */
     double *w = naive_product(&m.u, &m.v), r[SIZE], s[N], u[M * N], v[N * N], want[SIZE];
     double before = naive_loss(M, N, p.x, p.mask, w, r) + set.lambda * naive_trace_norm(M, N, w);
@@ -1164,7 +1210,9 @@ START_TEST(a_proximal_step_that_is_too_long_is_taken_back)
 {
     static const double ratios[] = {0.02, 0.1, 0.3};
     for (int t = 0; t < 12; t++)
-        check_taken_back((uint64_t)(90 + t), t % 2 ? GCG_FLOAT : GCG_DOUBLE, ratios[t % 3]);
+        for (int kept = GCG_KEEP_ALL; kept <= GCG_KEEP_NONE; kept++)
+            check_taken_back((uint64_t)(90 + t), t % 2 ? GCG_FLOAT : GCG_DOUBLE, ratios[t % 3],
+                             (gcg_rating_arrays)kept);
     ck_assert_int_eq(gcg_mem_blocks(), 0);
 }
 END_TEST
@@ -1249,8 +1297,8 @@ START_TEST(a_proof_by_deflation_is_a_true_bound_and_tight)
         double sigma = top_of_residual(&m), dual;
         ck_assert_double_le(polar, sigma * (1 + (type == GCG_FLOAT ? 1e-6 : 1e-12)));
         ck_assert_int_eq(mc_bound(&m, GCG_BOUND_PROOF, wanted, &bound, NULL), GCG_OK);
-        double s = fmin(set.lambda / sigma, m.r_x / m.r_r); /* the best multiple of R */
-        dual = s * m.r_x - 0.5 * s * s * m.r_r;
+        double s = fmin(set.lambda / sigma, m.moments[1] / m.moments[0]); /* the best multiple of R */
+        dual = s * m.moments[1] - 0.5 * s * s * m.moments[0];
         if (bound.rule != GCG_CERT_ESTIMATE) {
             ck_assert_double_ge(m.sigma, sigma);
             ck_assert_double_le(bound.dual, dual * (1 + 1e-13));
@@ -1316,6 +1364,7 @@ START_TEST(out_of_memory_is_told_at_every_allocation_of_a_solve)
     j.set.plain = _i == 1;
     j.set.max_iter = 4;
     j.set.precision = _i == 3 ? GCG_PRECISION_FLOAT : GCG_PRECISION_AUTO;
+    j.set.ratings_kept = _i == 4 ? GCG_KEEP_RESIDUAL : _i == 5 ? GCG_KEEP_NONE : GCG_KEEP_ALL;
     ck_assert_int_ge(naive_fail_each_allocation(complete_once, &j), 40);
     problem_release(&j.p);
 }
@@ -1525,6 +1574,7 @@ int main(void)
     tcase_set_timeout(tests, 600);
     tcase_add_loop_test(tests, optima_equal_those_of_the_naive_solver, 0, 4);
     tcase_add_test(tests, every_mode_reaches_the_optimum);
+    tcase_add_test(tests, what_is_kept_for_each_rating_changes_no_optimum);
     tcase_add_test(tests, float_storage_gives_float_factors_and_true_bounds);
     tcase_add_test(tests, float_storage_stalls_honestly_where_it_can_do_no_more);
     tcase_add_test(tests, one_row_and_one_column_have_their_closed_form);
@@ -1557,7 +1607,7 @@ int main(void)
     tcase_add_test(tests, a_proximal_step_that_is_too_long_is_taken_back);
     tcase_add_loop_test(tests, a_proof_by_deflation_is_a_true_bound_and_tight, 0, 4);
     tcase_add_test(tests, the_estimate_of_memory_grows_with_the_rank_and_the_options);
-    tcase_add_loop_test(tests, out_of_memory_is_told_at_every_allocation_of_a_solve, 0, 4);
+    tcase_add_loop_test(tests, out_of_memory_is_told_at_every_allocation_of_a_solve, 0, 6);
     tcase_add_test(tests, out_of_memory_is_told_while_going_on_in_double);
     tcase_add_test(tests, out_of_memory_is_told_at_every_allocation_of_lambda_max);
     tcase_add_test(tests, out_of_memory_is_told_in_the_certificate_of_a_large_problem);

@@ -11,13 +11,14 @@ enum { COUNT_RANKS = sizeof RANKS / sizeof *RANKS, COUNT_FEW = sizeof FEW_RANKS 
 
 /* ---- data ---- */
 
-typedef enum { MIXED, ONE_ROW, ONE_COLUMN, TALL, WIDE, DENSE, SHAPES } shape;
+typedef enum { MIXED, ONE_ROW, ONE_COLUMN, TALL, WIDE, DENSE, LONG_ROWS, SHAPES } shape;
 
 /* Degrees 0..40, empty rows and columns (the last row and the last column too); values a float cannot hold
  * when wide. */
 static gcg_csr make_data(shape which, int wide)
 {
-    static const int sizes[SHAPES][2] = {{57, 43}, {1, 50}, {50, 1}, {5003, 19}, {23, 5003}, {300, 40}};
+    static const int sizes[SHAPES][2] = {{57, 43},   {1, 50},   {50, 1},  {5003, 19},
+                                         {23, 5003}, {300, 40}, {5, 9001}};
     int m = sizes[which][0], n = sizes[which][1];
     naive_rng g = naive_seed(7 + which);
     int64_t size = (int64_t)m * n;
@@ -29,6 +30,8 @@ static gcg_csr make_data(shape which, int wide)
         for (int d = 0; d < degree; d++) mask[(int64_t)i * n + naive_below(&g, n)] = 1;
         if (n > 1 && which != DENSE) mask[(int64_t)i * n + n - 1] = mask[(int64_t)i * n + 2] = 0;
     }
+    if (which == LONG_ROWS) /* longer than a chunk of ratings */
+        for (int j = 0; j < n; j++) mask[j] = mask[3 * (int64_t)n + j] = j % 5 != 0;
     if (which == ONE_ROW)
         for (int j = 0; j < n; j++) mask[j] = j % 3 != 0;
     for (int64_t e = 0; e < size; e++) x[e] = wide ? 1 + naive_uniform(&g) : 1 + naive_below(&g, 9) / 2.0;
@@ -134,6 +137,12 @@ static void add_dot(sum *s, const gcg_factors *a, int i, const gcg_factors *b, i
     for (int q = 0; q < a->k; q++) add(s, gcg_factors_get(a, i, q) * gcg_factors_get(b, j, q));
 }
 
+/* R as kept in f->r. */
+static gcg_residual kept(const fixture *f)
+{
+    return (gcg_residual){.type = f->type, .values = f->r};
+}
+
 #define FOR_RATINGS(f, i, p)                                                                                 \
     for (int i = 0; i < (f)->x.rows; i++)                                                                    \
         for (int64_t p = (f)->x.row_ptr[i]; p < (f)->x.row_ptr[i + 1]; p++)
@@ -161,7 +170,8 @@ static void check_residual(fixture *f)
 
 static void check_residual_fast(fixture *f)
 {
-    gcg_pass_residual_fast(f->pass, &f->u, &f->v, f->r);
+    double squares = gcg_pass_residual_fast(f->pass, &f->u, &f->v, f->r);
+    sum total = {0};
     FOR_RATINGS(f, i, p)
     {
         sum d = {0};
@@ -169,25 +179,70 @@ static void check_residual_fast(fixture *f)
         for (int q = 0; q < f->k; q++)
             add(&d, -gcg_factors_get(&f->u, i, q) * gcg_factors_get(&f->v, f->x.col[p], q));
         expect(real_at(f, f->r, p), d, f->type, "fast residual");
+        add(&total, real_at(f, f->r, p) * real_at(f, f->r, p));
     }
+    expect(squares, total, GCG_DOUBLE, "squares of the fast residual");
 }
 
-static void check_dots(fixture *f)
+/* The next residual beside the old one, in its place, or not kept at all. */
+static void check_residual_next(fixture *f)
 {
-    gcg_pass_dots(f->pass, &f->u, &f->v, f->b);
+    double s[2], again[2];
+    size_t bytes = (size_t)f->x.nnz * f->type;
+    void *old_values = naive_alloc((size_t)f->x.nnz, f->type);
+    memcpy(old_values, f->r, bytes);
+    gcg_residual old = kept(f);
+    gcg_pass_residual_next(f->pass, &f->u, &f->v, &old, f->b, s);
+    sum squares = {0}, inner = {0};
+    FOR_RATINGS(f, i, p)
+    {
+        add(&squares, real_at(f, f->b, p) * real_at(f, f->b, p));
+        add(&inner, real_at(f, f->b, p) * real_at(f, f->r, p));
+    }
+    expect(s[0], squares, GCG_DOUBLE, "||R||^2 of the next residual");
+    expect(s[1], inner, GCG_DOUBLE, "<R, R_old>");
+    gcg_pass_residual_next(f->pass, &f->u, &f->v, &old, NULL, again);
+    ck_assert_mem_eq(s, again, sizeof s);
+    ck_assert_mem_eq(f->r, old_values, bytes);
+    gcg_pass_residual_next(f->pass, &f->u, &f->v, &old, f->r, again);
+    ck_assert_mem_eq(s, again, sizeof s);
+    ck_assert_mem_eq(f->r, f->b, bytes);
+    gcg_pass_residual_fast(f->pass, &f->u, &f->v, f->r);
+    ck_assert_mem_eq(f->r, f->b, bytes);
+    free(old_values);
+}
+
+static void check_product(fixture *f)
+{
+    if (f->k == 0) return;
+    double s[3], again[3];
+    sum squares = {0}, inner = {0}, inner_x = {0};
+    gcg_residual r = kept(f);
+    gcg_pass_product(f->pass, &f->u, &f->v, &r, f->b, s);
     FOR_RATINGS(f, i, p)
     {
         sum d = {0};
+        double b = real_at(f, f->b, p);
         add_dot(&d, &f->u, i, &f->v, f->x.col[p]);
-        expect(real_at(f, f->b, p), d, f->type, "dots");
+        expect(b, d, f->type, "product");
+        add(&squares, b * b);
+        add(&inner, b * real_at(f, f->r, p));
+        add(&inner_x, b * gcg_csr_value(&f->x, p));
     }
+    expect(s[0], squares, GCG_DOUBLE, "<P, P>");
+    expect(s[1], inner, GCG_DOUBLE, "<P, R>");
+    expect(s[2], inner_x, GCG_DOUBLE, "<P, X>");
+    gcg_pass_product(f->pass, &f->u, &f->v, &r, NULL, again);
+    ck_assert_mem_eq(s, again, sizeof s);
 }
 
 static void check_line(fixture *f)
 {
     double s[4];
     sum want[4] = {{0}};
-    gcg_pass_line(f->pass, &f->u, &f->v, &f->du, &f->dv, f->r, f->b, f->c, s);
+    if (f->k == 0) return;
+    gcg_residual residual = kept(f);
+    gcg_pass_line(f->pass, &f->u, &f->v, &f->du, &f->dv, &residual, f->b, f->c, s);
     FOR_RATINGS(f, i, p)
     {
         int j = f->x.col[p];
@@ -204,6 +259,9 @@ static void check_line(fixture *f)
         add(&want[3], got_c * got_c);
     }
     for (int e = 0; e < 4; e++) expect(s[e], want[e], GCG_DOUBLE, "sums along the line");
+    double again[4];
+    gcg_pass_line(f->pass, &f->u, &f->v, &f->du, &f->dv, &residual, NULL, NULL, again);
+    ck_assert_mem_eq(s, again, sizeof s);
 }
 
 static void check_line_move(fixture *f)
@@ -263,10 +321,11 @@ static void check_rows(const fixture *f, const gcg_factors *got, int of_rows, do
 static void check_gradient(fixture *f)
 {
     const double lambda = 1.25;
-    gcg_pass_gradient(f->pass, f->r, &f->u, &f->v, lambda, &f->gu, &f->gv);
+    gcg_residual r = kept(f);
+    gcg_pass_gradient(f->pass, &r, &f->u, &f->v, lambda, &f->gu, &f->gv);
     check_rows(f, &f->gu, 1, lambda, &f->u, &f->v, -1, 0, "GU");
     check_rows(f, &f->gv, 0, lambda, &f->v, &f->u, -1, 0, "GV");
-    gcg_pass_gradient(f->pass, f->r, &f->u, &f->v, 0, &f->gu, &f->gv);
+    gcg_pass_gradient(f->pass, &r, &f->u, &f->v, 0, &f->gu, &f->gv);
     check_rows(f, &f->gu, 1, 0, NULL, &f->v, -1, 0, "GU without lambda");
     check_rows(f, &f->gv, 0, 0, NULL, &f->u, -1, 0, "GV without lambda");
 }
@@ -281,9 +340,10 @@ static void check_squares(fixture *f)
 
 static void check_times(fixture *f)
 {
-    gcg_pass_times(f->pass, f->r, &f->v, &f->gu);
+    gcg_residual r = kept(f);
+    gcg_pass_times(f->pass, &r, &f->v, &f->gu);
     check_rows(f, &f->gu, 1, 0, NULL, &f->v, 1, 0, "R Z");
-    gcg_pass_times_t(f->pass, f->r, &f->u, &f->gv);
+    gcg_pass_times_t(f->pass, &r, &f->u, &f->gv);
     check_rows(f, &f->gv, 0, 0, NULL, &f->u, 1, 0, "R'Y");
 }
 
@@ -291,21 +351,108 @@ static void check_matvec(fixture *f)
 {
     sum *rows = naive_alloc((size_t)f->x.rows, sizeof *rows),
         *cols = naive_alloc((size_t)f->x.cols, sizeof *cols);
-    sum inner = {0}, inner_x = {0};
+    sum squares = {0}, inner_x = {0};
+    gcg_residual residual = kept(f);
+    double moments[2];
     FOR_RATINGS(f, i, p)
     {
         double r = real_at(f, f->r, p);
         add(&rows[i], r * f->in_cols[f->x.col[p]]);
         add(&cols[f->x.col[p]], r * f->in_rows[i]);
-        add(&inner, r * real_at(f, f->b, p));
+        add(&squares, r * r);
         add(&inner_x, r * gcg_csr_value(&f->x, p));
     }
-    gcg_pass_matvec(f->pass, f->type, f->r, f->in_cols, f->out_rows);
-    gcg_pass_matvec_t(f->pass, f->type, f->r, f->in_rows, f->out_cols);
+    gcg_pass_matvec(f->pass, &residual, f->in_cols, f->out_rows);
+    gcg_pass_matvec_t(f->pass, &residual, f->in_rows, f->out_cols);
+    gcg_pass_moments(f->pass, &residual, moments);
     for (int i = 0; i < f->x.rows; i++) expect(f->out_rows[i], rows[i], GCG_DOUBLE, "R x");
     for (int j = 0; j < f->x.cols; j++) expect(f->out_cols[j], cols[j], GCG_DOUBLE, "R'y");
-    expect(gcg_pass_inner(f->pass, f->type, f->r, f->b), inner, GCG_DOUBLE, "<A, B>");
-    expect(gcg_pass_inner_x(f->pass, f->type, f->r), inner_x, GCG_DOUBLE, "<A, X>");
+    expect(moments[0], squares, GCG_DOUBLE, "||R||^2");
+    expect(moments[1], inner_x, GCG_DOUBLE, "<R, X>");
+    free(rows);
+    free(cols);
+}
+
+/* R in one precision times factors in the other. */
+static void check_times_other(fixture *f)
+{
+    gcg_dtype other = f->type == GCG_FLOAT ? GCG_DOUBLE : GCG_FLOAT;
+    gcg_factors *own[] = {&f->u, &f->v}, in[2], out[2];
+    gcg_residual r = kept(f);
+    for (int i = 0; i < 2; i++) {
+        ck_assert_int_eq(gcg_factors_copy(own[i], other, &in[i], NULL), GCG_OK);
+        ck_assert_int_eq(gcg_factors_copy(own[i], other, &out[i], NULL), GCG_OK);
+    }
+    gcg_pass_times(f->pass, &r, &in[1], &out[0]);
+    gcg_pass_times_t(f->pass, &r, &in[0], &out[1]);
+    gcg_dtype own_type = f->type;
+    for (int i = 0; i < 2; i++) {
+        sum *want = naive_alloc((size_t)out[i].rows * (size_t)f->k + 1, sizeof *want);
+        FOR_RATINGS(f, row, p)
+        for (int q = 0; q < f->k; q++) {
+            int to = i == 0 ? row : f->x.col[p], from = i == 0 ? f->x.col[p] : row;
+            add(&want[to * f->k + q], real_at(f, f->r, p) * gcg_factors_get(&in[1 - i], from, q));
+        }
+        for (int row = 0; row < out[i].rows; row++)
+            for (int q = 0; q < f->k; q++) {
+                sum w = want[row * f->k + q];
+                w.terms += own_type == GCG_DOUBLE; /* r is rounded too */
+                expect(gcg_factors_get(&out[i], row, q), w, other, "R times the other precision");
+            }
+        free(want);
+    }
+    for (int i = 0; i < 2; i++) {
+        gcg_factors_release(&in[i]);
+        gcg_factors_release(&out[i]);
+    }
+}
+
+/* What the passes with R give, as bytes. */
+static void run_with(fixture *f, const gcg_residual *r, double sums[9])
+{
+    memset(sums, 0, 9 * sizeof *sums);
+    gcg_pass_matvec(f->pass, r, f->in_cols, f->out_rows);
+    gcg_pass_matvec_t(f->pass, r, f->in_rows, f->out_cols);
+    gcg_pass_gradient(f->pass, r, &f->u, &f->v, 0.5, &f->gu, &f->gv);
+    gcg_pass_moments(f->pass, r, sums);
+    if (f->k == 0) return;
+    gcg_pass_line(f->pass, &f->u, &f->v, &f->du, &f->dv, r, NULL, NULL, sums + 2);
+    gcg_pass_product(f->pass, &f->u, &f->v, r, NULL, sums + 6);
+}
+
+static double *copied(const double *x, int64_t n)
+{
+    double *copy = naive_alloc((size_t)n, sizeof *copy);
+    memcpy(copy, x, (size_t)n * sizeof *copy);
+    return copy;
+}
+
+/* A residual that is computed again in each pass is the one that residual_fast keeps, to the bit. */
+static void check_recomputed(fixture *f)
+{
+    double sums[2][9], old[2][2];
+    gcg_residual r = kept(f), anew = {.type = f->type, .u = &f->du, .v = &f->dv};
+    gcg_factors gu, gv;
+    gcg_pass_residual_fast(f->pass, &f->du, &f->dv, f->r);
+    run_with(f, &r, sums[0]);
+    gcg_pass_residual_next(f->pass, &f->u, &f->v, &r, f->b, old[0]);
+    double *rows = copied(f->out_rows, f->x.rows), *cols = copied(f->out_cols, f->x.cols);
+    gcg_factors_copy(&f->gu, f->type, &gu, NULL);
+    gcg_factors_copy(&f->gv, f->type, &gv, NULL);
+    double before = gcg_pass_count(f->pass);
+    run_with(f, &anew, sums[1]);
+    ck_assert(gcg_pass_count(f->pass) >= before + 3 + (f->k > 0 ? 6 : 0)); /* what it costs is counted */
+    gcg_pass_residual_next(f->pass, &f->u, &f->v, &anew, NULL, old[1]);
+    ck_assert_mem_eq(sums[0], sums[1], sizeof sums[0]);
+    ck_assert_mem_eq(old[0], old[1], sizeof old[0]);
+    ck_assert_mem_eq(rows, f->out_rows, (size_t)f->x.rows * sizeof *rows);
+    ck_assert_mem_eq(cols, f->out_cols, (size_t)f->x.cols * sizeof *cols);
+    for (int i = 0; i < f->x.rows; i++)
+        for (int q = 0; q < f->k; q++) ck_assert(gcg_factors_get(&gu, i, q) == gcg_factors_get(&f->gu, i, q));
+    for (int j = 0; j < f->x.cols; j++)
+        for (int q = 0; q < f->k; q++) ck_assert(gcg_factors_get(&gv, j, q) == gcg_factors_get(&f->gv, j, q));
+    gcg_factors_release(&gu);
+    gcg_factors_release(&gv);
     free(rows);
     free(cols);
 }
@@ -321,7 +468,10 @@ static void check_all(shape which, int wide, gcg_dtype type, int k)
     check_line(&f);
     check_line_move(&f);
     check_add(&f);
-    check_dots(&f);
+    check_product(&f);
+    check_times_other(&f);
+    check_recomputed(&f);
+    check_residual_next(&f);
     check_residual_fast(&f);
     check_residual(&f);
     fixture_release(&f);
@@ -369,32 +519,33 @@ static char *all_bytes(shape which, gcg_dtype type, int k, size_t *length)
     fixture_init(&f, which, 1, type, k);
     size_t reals = (size_t)f.x.nnz * type, rows = (size_t)f.x.rows, cols = (size_t)f.x.cols;
     size_t u_bytes = rows * (size_t)f.u.stride * type, v_bytes = cols * (size_t)f.v.stride * type;
-    char *out = naive_alloc(5 * reals + 3 * (u_bytes + v_bytes) + (rows + cols + 8) * sizeof(double), 1),
+    char *out = naive_alloc(5 * reals + 3 * (u_bytes + v_bytes) + (rows + cols + 16) * sizeof(double), 1),
          *p = out;
 #define KEEP(data, bytes) (memcpy(p, data, bytes), p += (bytes))
     double s[4], one;
-    gcg_pass_matvec(f.pass, type, f.r, f.in_cols, f.out_rows);
-    gcg_pass_matvec_t(f.pass, type, f.r, f.in_rows, f.out_cols);
+    gcg_residual r = kept(&f);
+    gcg_pass_matvec(f.pass, &r, f.in_cols, f.out_rows);
+    gcg_pass_matvec_t(f.pass, &r, f.in_rows, f.out_cols);
     KEEP(f.out_rows, rows * sizeof(double));
     KEEP(f.out_cols, cols * sizeof(double));
-    gcg_pass_gradient(f.pass, f.r, &f.u, &f.v, 0.5, &f.gu, &f.gv);
+    gcg_pass_gradient(f.pass, &r, &f.u, &f.v, 0.5, &f.gu, &f.gv);
     KEEP(f.gu.data, u_bytes);
     KEEP(f.gv.data, v_bytes);
     gcg_pass_squares(f.pass, &f.u, &f.v, 0.5, &f.gu, &f.gv);
     KEEP(f.gu.data, u_bytes);
     KEEP(f.gv.data, v_bytes);
-    gcg_pass_times(f.pass, f.r, &f.v, &f.gu);
-    gcg_pass_times_t(f.pass, f.r, &f.u, &f.gv);
+    gcg_pass_times(f.pass, &r, &f.v, &f.gu);
+    gcg_pass_times_t(f.pass, &r, &f.u, &f.gv);
     KEEP(f.gu.data, u_bytes);
     KEEP(f.gv.data, v_bytes);
-    gcg_pass_line(f.pass, &f.u, &f.v, &f.du, &f.dv, f.r, f.b, f.c, s);
+    gcg_pass_line(f.pass, &f.u, &f.v, &f.du, &f.dv, &r, f.b, f.c, s);
     KEEP(s, sizeof s);
     KEEP(f.b, reals);
     KEEP(f.c, reals);
-    one = gcg_pass_inner(f.pass, type, f.r, f.b);
-    KEEP(&one, sizeof one);
-    one = gcg_pass_inner_x(f.pass, type, f.r);
-    KEEP(&one, sizeof one);
+    gcg_pass_moments(f.pass, &r, s);
+    KEEP(s, 2 * sizeof *s);
+    gcg_pass_product(f.pass, &f.u, &f.v, &r, NULL, s);
+    KEEP(s, 3 * sizeof *s);
     gcg_pass_line_move(f.pass, type, 0.3, f.r, f.b, f.c);
     KEEP(f.r, reals);
     gcg_pass_add(f.pass, type, -0.4, f.b, f.r);
@@ -436,20 +587,21 @@ START_TEST(passes_are_counted_at_their_cost)
     fixture f;
     fixture_init(&f, MIXED, 0, GCG_FLOAT, 3);
     double s[4];
+    gcg_residual r = kept(&f);
     ck_assert_double_eq(gcg_pass_count(f.pass), 0);
     gcg_pass_residual(f.pass, &f.u, &f.v, f.r);
     ck_assert_double_eq(gcg_pass_count(f.pass), 1);
-    gcg_pass_dots(f.pass, &f.u, &f.v, f.b);
+    gcg_pass_product(f.pass, &f.u, &f.v, &r, f.b, s);
     ck_assert_double_eq(gcg_pass_count(f.pass), 2);
     gcg_pass_residual_fast(f.pass, &f.u, &f.v, f.r);
     ck_assert_double_eq(gcg_pass_count(f.pass), 3);
-    gcg_pass_line(f.pass, &f.u, &f.v, &f.du, &f.dv, f.r, f.b, f.c, s);
+    gcg_pass_line(f.pass, &f.u, &f.v, &f.du, &f.dv, &r, f.b, f.c, s);
     ck_assert_double_eq(gcg_pass_count(f.pass), 6);
-    gcg_pass_gradient(f.pass, f.r, &f.u, &f.v, 1, &f.gu, &f.gv);
+    gcg_pass_gradient(f.pass, &r, &f.u, &f.v, 1, &f.gu, &f.gv);
     ck_assert_double_eq(gcg_pass_count(f.pass), 8);
     gcg_pass_squares(f.pass, &f.u, &f.v, 1, &f.gu, &f.gv);
     ck_assert_double_eq(gcg_pass_count(f.pass), 10);
-    gcg_pass_times(f.pass, f.r, &f.v, &f.gu);
+    gcg_pass_times(f.pass, &r, &f.v, &f.gu);
     ck_assert_double_eq(gcg_pass_count(f.pass), 10);
     fixture_release(&f);
 }
@@ -459,8 +611,9 @@ START_TEST(products_are_adjoint)
 {
     fixture f;
     fixture_init(&f, DENSE, 0, GCG_DOUBLE, 5);
-    gcg_pass_times(f.pass, f.r, &f.v, &f.gu);
-    gcg_pass_times_t(f.pass, f.r, &f.u, &f.gv);
+    gcg_residual r = kept(&f);
+    gcg_pass_times(f.pass, &r, &f.v, &f.gu);
+    gcg_pass_times_t(f.pass, &r, &f.u, &f.gv);
     double left = 0, right = 0;
     for (int i = 0; i < f.x.rows; i++) left += gcg_factors_dot(&f.u, i, &f.gu, i);
     for (int j = 0; j < f.x.cols; j++) right += gcg_factors_dot(&f.gv, j, &f.v, j);
@@ -476,9 +629,10 @@ START_TEST(the_line_sums_are_the_coefficients_of_the_surrogate_along_the_line)
     fixture f;
     fixture_init(&f, MIXED, 1, GCG_DOUBLE, 4);
     double s[4], before = 0, after = 0, g_d = 0, d_d = 0;
+    gcg_residual r = kept(&f);
     gcg_pass_residual(f.pass, &f.u, &f.v, f.r);
-    gcg_pass_gradient(f.pass, f.r, &f.u, &f.v, lambda, &f.gu, &f.gv);
-    gcg_pass_line(f.pass, &f.u, &f.v, &f.du, &f.dv, f.r, f.b, f.c, s);
+    gcg_pass_gradient(f.pass, &r, &f.u, &f.v, lambda, &f.gu, &f.gv);
+    gcg_pass_line(f.pass, &f.u, &f.v, &f.du, &f.dv, &r, f.b, f.c, s);
     for (int side = 0; side < 2; side++) {
         const gcg_factors *point = side ? &f.v : &f.u, *d = side ? &f.dv : &f.du, *g = side ? &f.gv : &f.gu;
         for (int i = 0; i < point->rows; i++)

@@ -1,8 +1,10 @@
 /* Passes over the ratings: blocks of rows, panels of columns, threads. The inner loops are in kernels_pass.c.
  *
- * For each panel of columns the gathered factor is copied to a packed buffer that stays in L2; then the
- * blocks of rows stream by. Where a pass adds into columns (R'U), each block has a packed buffer of its own,
- * and the buffers are added in block order. */
+ * For each panel of columns the gathered factor is copied to a packed buffer that stays in L2 (a factor of
+ * one panel is used where it lies); then the blocks of rows stream by, a chunk of some thousand ratings at a
+ * time, so that what a pass computes for each rating is used while it is in cache, and need not be kept.
+ * Where a pass adds into columns (R'U), each block has a packed buffer of its own, and the buffers are added
+ * in block order. */
 #include "maths/kernels.h"
 
 #include <string.h>
@@ -12,19 +14,25 @@
 #include "maths/kernels_pass.h"
 
 enum {
-    MAX_SCATTER_BLOCKS = 8,         /* each has a packed buffer of cols x GCG_PANEL_BYTES */
-    SCATTER_RATINGS_PER_COLUMN = 8, /* adding a block's buffer must cost little beside its ratings */
-    ROW_BLOCKS_PER_SCATTER = 8,     /* finer blocks for passes that only write rows */
-    STRIP = 256                     /* rows of a factor that one task packs or collects */
+    MAX_SCATTER_BLOCKS = 8,     /* each has a packed buffer of cols x GCG_PANEL_BYTES */
+    ROW_BLOCKS_PER_SCATTER = 8, /* finer blocks for passes that only write rows */
+    CHUNK_RATINGS = 4096,       /* what is computed of a chunk's ratings stays in L1 or L2 */
+    STRIP = 256,                /* rows of a factor that one task packs or collects */
+    CACHED_PACK = 1 << 22       /* bytes; larger packed buffers live in memory */
 };
+
+/* Scratch of a chunk: R recomputed, and two more. */
+enum { SLOT_R, SLOT_OTHER, SLOT_THIRD, SLOTS };
 
 struct gcg_pass {
     const gcg_csr *x;
     int32_t scatter_blocks, row_blocks;
-    int32_t *scatter_start, *row_start; /* first rows, one more at the end */
-    void *vpack, *dvpack;               /* cols x GCG_PANEL_BYTES */
-    void *packs;                        /* scatter_blocks times the same */
-    double *partial;                    /* 4 per row block */
+    int32_t *row_start;     /* first rows, one more at the end */
+    int64_t *scratch_start; /* of each row block, bytes of one slot, one more at the end */
+    char *scratch;          /* SLOTS slots for each row block: a real for each rating of a chunk */
+    void *vpack, *dvpack;   /* cols x GCG_PANEL_BYTES */
+    void *packs;            /* scatter_blocks times the same */
+    double *partial;        /* 4 per row block */
     double passes;
 };
 
@@ -85,9 +93,17 @@ gcg_vector_ops gcg_kernels_vector_ops(gcg_dtype type)
 
 /* ---- blocks and scratch ---- */
 
+static int64_t pack_bytes(const gcg_csr *x)
+{
+    return (int64_t)x->cols * GCG_PANEL_BYTES;
+}
+
+/* Clearing and adding a block's buffer must cost little beside its ratings. */
 static int32_t count_scatter_blocks(const gcg_csr *x)
 {
-    int64_t wanted = x->nnz / ((int64_t)SCATTER_RATINGS_PER_COLUMN * (x->cols > 0 ? x->cols : 1));
+    const int64_t cached = 8, in_memory = 100; /* ratings per column and block */
+    int64_t least = pack_bytes(x) <= CACHED_PACK ? cached : in_memory;
+    int64_t wanted = x->nnz / (least * (x->cols > 0 ? x->cols : 1));
     int32_t blocks = 2; /* a power of two shares evenly */
     while (blocks < MAX_SCATTER_BLOCKS && 2 * blocks <= wanted) blocks *= 2;
     return blocks;
@@ -105,14 +121,34 @@ static void cut_rows(const gcg_csr *x, int32_t blocks, int32_t *start)
     start[blocks] = x->rows;
 }
 
-static int64_t pack_bytes(const gcg_csr *x)
+/* Ratings of the largest chunk of rows row0..row1. */
+static int64_t largest_chunk(const gcg_csr *x, int32_t row0, int32_t row1)
 {
-    return (int64_t)x->cols * GCG_PANEL_BYTES;
+    int64_t largest = x->row_ptr[row1] - x->row_ptr[row0];
+    if (largest <= CHUNK_RATINGS) return largest;
+    largest = CHUNK_RATINGS;
+    for (int32_t i = row0; i < row1; i++) {
+        int64_t n = x->row_ptr[i + 1] - x->row_ptr[i];
+        if (n > largest) largest = n;
+    }
+    return largest;
+}
+
+/* start[b] = where the scratch of row block b begins, for one slot; slots begin on cache lines. */
+static void place_scratch(const gcg_csr *x, int32_t blocks, const int32_t *row_start, int64_t *start)
+{
+    start[0] = 0;
+    for (int32_t b = 0; b < blocks; b++) {
+        int64_t bytes = largest_chunk(x, row_start[b], row_start[b + 1]) * (int64_t)sizeof(double);
+        start[b + 1] = start[b] + (bytes + GCG_MEM_ALIGN - 1) / GCG_MEM_ALIGN * GCG_MEM_ALIGN;
+    }
 }
 
 int64_t gcg_pass_bytes(const gcg_csr *x)
 {
-    return (2 + count_scatter_blocks(x)) * pack_bytes(x);
+    int64_t scratch = SLOTS * (x->nnz < CHUNK_RATINGS ? x->nnz : CHUNK_RATINGS) * (int64_t)sizeof(double);
+    int32_t blocks = count_scatter_blocks(x);
+    return (2 + blocks) * pack_bytes(x) + (int64_t)blocks * ROW_BLOCKS_PER_SCATTER * scratch;
 }
 
 gcg_status gcg_pass_new(const gcg_csr *x, gcg_pass **out, gcg_err *err)
@@ -123,19 +159,21 @@ gcg_status gcg_pass_new(const gcg_csr *x, gcg_pass **out, gcg_err *err)
     pass->x = x;
     pass->scatter_blocks = count_scatter_blocks(x);
     pass->row_blocks = pass->scatter_blocks * ROW_BLOCKS_PER_SCATTER;
-    pass->scatter_start = gcg_mem_alloc_array(pass->scatter_blocks + 1, sizeof *pass->scatter_start);
     pass->row_start = gcg_mem_alloc_array(pass->row_blocks + 1, sizeof *pass->row_start);
+    pass->scratch_start = gcg_mem_alloc_array(pass->row_blocks + 1, sizeof *pass->scratch_start);
     pass->vpack = gcg_mem_zalloc_array(pack_bytes(x), 1);
     pass->dvpack = gcg_mem_zalloc_array(pack_bytes(x), 1);
     pass->packs = gcg_mem_zalloc_array(pass->scatter_blocks, (size_t)pack_bytes(x));
     pass->partial = gcg_mem_alloc_array(pass->row_blocks, 4 * sizeof *pass->partial);
-    if (!pass->scatter_start || !pass->row_start || !pass->vpack || !pass->dvpack || !pass->packs ||
-        !pass->partial) {
+    if (pass->row_start && pass->scratch_start) {
+        cut_rows(x, pass->row_blocks, pass->row_start);
+        place_scratch(x, pass->row_blocks, pass->row_start, pass->scratch_start);
+        pass->scratch = gcg_mem_alloc_array(pass->scratch_start[pass->row_blocks], SLOTS);
+    }
+    if (!pass->scratch || !pass->vpack || !pass->dvpack || !pass->packs || !pass->partial) {
         gcg_pass_free(pass);
         return gcg_fail_memory(err, "passes");
     }
-    cut_rows(x, pass->scatter_blocks, pass->scatter_start);
-    cut_rows(x, pass->row_blocks, pass->row_start);
     *out = pass;
     return GCG_OK;
 }
@@ -143,8 +181,9 @@ gcg_status gcg_pass_new(const gcg_csr *x, gcg_pass **out, gcg_err *err)
 void gcg_pass_free(gcg_pass *pass)
 {
     if (!pass) return;
-    gcg_mem_free(pass->scatter_start);
     gcg_mem_free(pass->row_start);
+    gcg_mem_free(pass->scratch_start);
+    gcg_mem_free(pass->scratch);
     gcg_mem_free(pass->vpack);
     gcg_mem_free(pass->dvpack);
     gcg_mem_free(pass->packs);
@@ -159,25 +198,37 @@ double gcg_pass_count(const gcg_pass *pass)
 
 /* ---- one call of a pass, as its tasks see it ---- */
 
+typedef struct call call;
+
+/* Some rows of a row block, with few enough ratings that what is computed of each stays in cache. */
 typedef struct {
+    gcg_pass_rows rows;
+    int64_t block; /* the row block */
+    int64_t n;     /* ratings */
+    void *pack;    /* what a scatter adds to */
+    double *sums;  /* 4, of the row block */
+} chunk;
+
+struct call {
     gcg_pass *pass;
     const gcg_pass_table *table;
-    size_t size;    /* of a real */
+    gcg_dtype type;
     int32_t column; /* first of the panel */
-    int width, half, squared;
+    int width, half, squared, packed, last;
     const gcg_factors *u, *v, *du, *dv;
     gcg_factors *gu, *gv;
-    const void *r_in;
+    const gcg_residual *r_in;
     const void *b_in, *c_in;
     void *r, *b, *c;
     double a, s;
     const double *x_vector;
     double *y_vector;
-} call;
+    void (*work)(const call *c, const chunk *part);
+};
 
 static call light_call(gcg_pass *pass, gcg_dtype type)
 {
-    return (call){.pass = pass, .table = table_of(type), .size = (size_t)type};
+    return (call){.pass = pass, .table = table_of(type), .type = type};
 }
 
 static int64_t sweeps;
@@ -195,28 +246,84 @@ static call make_call(gcg_pass *pass, gcg_dtype type)
 
 static const void *at(const gcg_factors *f, const call *c)
 {
-    return (const char *)f->data + (size_t)c->column * c->size;
+    return (const char *)f->data + (size_t)c->column * (size_t)c->type;
 }
 
 static void *at_out(gcg_factors *f, const call *c)
 {
-    return (char *)f->data + (size_t)c->column * c->size;
+    return (char *)f->data + (size_t)c->column * (size_t)c->type;
 }
 
-static gcg_pass_rows row_block(const gcg_pass *pass, const int32_t *start, int64_t block)
+/* A per-rating array from the chunk's first rating on; NULL stays NULL. */
+static const void *from_first(const call *c, const chunk *part, const void *array)
 {
-    return (gcg_pass_rows){start[block], start[block + 1], pass->x->row_ptr, pass->x->col};
+    return array ? (const char *)array + (size_t)part->rows.first * (size_t)c->type : NULL;
 }
 
-/* Sets the panel that starts at column, for factors of k columns; 0 when there is none. Rows reach to k
- * rounded up to GCG_FACTORS_PAD at least, whatever their stride. */
-static int set_panel(call *c, int32_t column, int32_t k)
+static void *from_first_out(const call *c, const chunk *part, void *array)
 {
-    if (column >= k) return 0;
-    c->column = column;
-    c->half = k - column <= c->table->panel / 2 && c->table->panel > GCG_FACTORS_PAD;
-    c->width = c->half ? c->table->panel / 2 : c->table->panel;
+    return array ? (char *)array + (size_t)part->rows.first * (size_t)c->type : NULL;
+}
+
+/* Scratch for one real per rating of the chunk. */
+static void *scratch(const call *c, const chunk *part, int slot)
+{
+    const gcg_pass *pass = c->pass;
+    int64_t start = pass->scratch_start[part->block], length = pass->scratch_start[part->block + 1] - start;
+    return pass->scratch + SLOTS * start + slot * length;
+}
+
+/* Advances to the next chunk of the rows up to end; 0 when there is none. */
+static int next_chunk(const gcg_csr *x, int32_t end, chunk *part)
+{
+    int32_t row0 = part->rows.row1, row1 = row0;
+    if (row0 >= end) return 0;
+    int64_t first = x->row_ptr[row0];
+    do row1++;
+    while (row1 < end && x->row_ptr[row1 + 1] - first <= CHUNK_RATINGS);
+    part->rows = (gcg_pass_rows){row0, row1, x->row_ptr, x->col + first, first};
+    part->n = x->row_ptr[row1] - first;
     return 1;
+}
+
+static void run_block(const call *c, int64_t block, void *pack)
+{
+    const gcg_pass *pass = c->pass;
+    chunk part = {.block = block, .pack = pack, .sums = pass->partial + 4 * block};
+    part.rows.row1 = pass->row_start[block];
+    memset(part.sums, 0, 4 * sizeof *part.sums);
+    while (next_chunk(pass->x, pass->row_start[block + 1], &part)) c->work(c, &part);
+}
+
+static void row_task(int64_t block, void *ctx)
+{
+    run_block(ctx, block, NULL);
+}
+
+/* Calls work for every chunk; s (NULL: not wanted) receives the sums of what it left in its chunks' sums. */
+static void run_rows(call *c, void (*work)(const call *c, const chunk *part), double *s, int count)
+{
+    c->work = work;
+    gcg_par_blocks(c->pass->row_blocks, row_task, c);
+    for (int i = 0; i < count; i++) {
+        s[i] = 0;
+        for (int32_t block = 0; block < c->pass->row_blocks; block++) s[i] += c->pass->partial[4 * block + i];
+    }
+}
+
+static int64_t pack_distance(const call *c) /* in entries */
+{
+    return (int64_t)c->pass->x->cols * c->width;
+}
+
+static void scatter_task(int64_t block, void *ctx)
+{
+    const call *c = ctx;
+    size_t bytes = (size_t)pack_distance(c) * (size_t)c->type;
+    char *pack = (char *)c->pass->packs + (size_t)block * bytes;
+    memset(pack, 0, bytes);
+    for (int64_t b = 0; b < ROW_BLOCKS_PER_SCATTER; b++)
+        run_block(c, block * ROW_BLOCKS_PER_SCATTER + b, pack);
 }
 
 static int64_t strips(int32_t rows)
@@ -230,6 +337,26 @@ static int32_t strip_end(int64_t strip, int32_t rows)
     return end < rows ? (int32_t)end : rows;
 }
 
+static void collect_task(int64_t strip, void *ctx)
+{
+    const call *c = ctx;
+    int add = c->a != 0;
+    c->table->collect((int32_t)(strip * STRIP), strip_end(strip, c->gv->rows), c->width,
+                      c->pass->scatter_blocks, c->pass->packs, pack_distance(c), c->a,
+                      add ? at(c->v, c) : NULL, add ? c->v->stride : 0, c->s, at_out(c->gv, c),
+                      c->gv->stride);
+}
+
+/* The same for work that adds into columns: gv's panel = a v + s (what was added). */
+static void run_scatter(call *c, void (*work)(const call *c, const chunk *part))
+{
+    c->work = work;
+    gcg_par_blocks(c->pass->scatter_blocks, scatter_task, c);
+    gcg_par_blocks(strips(c->gv->rows), collect_task, c);
+}
+
+/* ---- panels ---- */
+
 static void pack_task(int64_t strip, void *ctx)
 {
     const call *c = ctx;
@@ -238,115 +365,286 @@ static void pack_task(int64_t strip, void *ctx)
     if (c->dv) c->table->pack(j0, j1, c->width, 0, at(c->dv, c), c->dv->stride, c->pass->dvpack);
 }
 
-static void pack_panel(call *c)
+static void size_panel(const gcg_pass_table *table, int32_t left, int *half, int *width)
 {
-    gcg_par_blocks(strips(c->v->rows), pack_task, c);
+    *half = left <= table->panel / 2 && table->panel > GCG_FACTORS_PAD;
+    *width = *half ? table->panel / 2 : table->panel;
 }
 
-static void collect_task(int64_t strip, void *ctx)
+/* Sets the panel that starts at column, for factors of k columns, and packs v's (and dv's); 0 when there is
+ * none. Rows reach to k rounded up to GCG_FACTORS_PAD at least, whatever their stride. A single panel is used
+ * where it lies. */
+static int set_panel(call *c, int32_t column, int32_t k)
 {
-    const call *c = ctx;
-    int add = c->a != 0;
-    c->table->collect((int32_t)(strip * STRIP), strip_end(strip, c->gv->rows), c->width,
-                      c->pass->scatter_blocks, c->pass->packs, (int64_t)c->pass->x->cols * c->table->panel,
-                      c->a, add ? at(c->v, c) : NULL, add ? c->v->stride : 0, c->s, at_out(c->gv, c),
-                      c->gv->stride);
+    if (column >= k) return 0;
+    c->column = column;
+    size_panel(c->table, k - column, &c->half, &c->width);
+    c->last = column + c->table->panel >= k;
+    if (!c->v) return 1;
+    c->packed = c->squared || c->v->stride > c->table->panel;
+    if (c->packed) gcg_par_blocks(strips(c->v->rows), pack_task, c);
+    return 1;
 }
 
-static void clear_pack(const call *c, int64_t block, void **pack)
+static const void *gathered(const call *c)
 {
-    size_t bytes = (size_t)pack_bytes(c->pass->x);
-    *pack = (char *)c->pass->packs + (size_t)block * bytes;
-    memset(*pack, 0, bytes);
+    return c->packed ? c->pass->vpack : c->v->data;
 }
 
-/* ---- residuals and dots ---- */
-
-static void residual_task(int64_t block, void *ctx)
+static int64_t gathered_distance(const call *c)
 {
-    const call *c = ctx;
-    gcg_pass_rows rows = row_block(c->pass, c->pass->row_start, block);
-    c->pass->partial[block] = c->table->residual(&rows, c->u->k, c->u->data, c->u->stride, c->v->data,
-                                                 c->v->stride, c->pass->x->val_f, c->pass->x->val_d, c->r);
+    return c->packed ? c->table->panel : c->v->stride;
+}
+
+/* ---- R, kept or recomputed ---- */
+
+static void subtract_from_ratings(const call *c, const gcg_pass_table *table, const chunk *part, void *r)
+{
+    const gcg_csr *x = c->pass->x;
+    table->from_ratings(part->n, r, x->val_f ? x->val_f + part->rows.first : NULL,
+                        x->val_d ? x->val_d + part->rows.first : NULL);
+}
+
+/* out = u_i . v_j, all panels of one chunk, V where it lies. */
+static void whole_dots(const chunk *part, const gcg_factors *u, const gcg_factors *v, void *out)
+{
+    const gcg_pass_table *table = table_of(u->type);
+    if (u->k == 0) memset(out, 0, (size_t)part->n * (size_t)u->type);
+    for (int32_t column = 0; column < u->k; column += table->panel) {
+        int half, width;
+        size_t offset = (size_t)column * (size_t)u->type;
+        size_panel(table, u->k - column, &half, &width);
+        table->dots(&part->rows, half, (const char *)u->data + offset, u->stride,
+                    (const char *)v->data + offset, v->stride, out, column == 0);
+    }
+}
+
+/* r = x - u_i . v_j */
+static void recompute(const call *c, const chunk *part, const gcg_factors *u, const gcg_factors *v, void *r)
+{
+    whole_dots(part, u, v, r);
+    subtract_from_ratings(c, table_of(u->type), part, r);
+}
+
+/* R's reals of the chunk, in the precision of the call. */
+static const void *residual_of(const call *c, const chunk *part)
+{
+    const gcg_residual *r = c->r_in;
+    const void *own;
+    if (r->values) {
+        own = (const char *)r->values + (size_t)part->rows.first * (size_t)r->type;
+    } else {
+        void *to = scratch(c, part, SLOT_R);
+        recompute(c, part, r->u, r->v, to);
+        own = to;
+    }
+    if (r->type == c->type) return own;
+    gcg_vector_ops of_float = table_of(GCG_FLOAT)->vector;
+    void *other = scratch(c, part, SLOT_OTHER);
+    if (c->type == GCG_DOUBLE)
+        of_float.to_double(part->n, own, other);
+    else
+        of_float.from_double(part->n, own, other);
+    return other;
+}
+
+static void count_passes(gcg_pass *pass, const gcg_residual *r, double cost)
+{
+    pass->passes += cost + (r && !r->values);
+}
+
+/* <a, X> over the chunk, in double. */
+static double inner_x(const call *c, const chunk *part, const void *a)
+{
+    const gcg_csr *x = c->pass->x;
+    double sum = 0;
+    int64_t first = part->rows.first;
+    if (c->type == GCG_FLOAT && x->val_f) return c->table->vector.dot(part->n, a, x->val_f + first);
+    if (c->type == GCG_DOUBLE && x->val_d) return c->table->vector.dot(part->n, a, x->val_d + first);
+    for (int64_t i = 0; i < part->n; i++)
+        sum += (c->type == GCG_FLOAT ? (double)((const float *)a)[i] : ((const double *)a)[i]) *
+               gcg_csr_value(x, first + i);
+    return sum;
+}
+
+static void moments_work(const call *c, const chunk *part)
+{
+    const void *r = residual_of(c, part);
+    part->sums[0] += c->table->vector.dot(part->n, r, r);
+    part->sums[1] += inner_x(c, part, r);
+}
+
+void gcg_pass_moments(gcg_pass *pass, const gcg_residual *r, double s[2])
+{
+    call c = light_call(pass, r->type);
+    c.r_in = r;
+    run_rows(&c, moments_work, s, 2);
+    count_passes(pass, r, 0);
+}
+
+/* ---- residuals and products ---- */
+
+static void residual_work(const call *c, const chunk *part)
+{
+    const gcg_csr *x = c->pass->x;
+    int64_t first = part->rows.first;
+    part->sums[0] += c->table->residual(&part->rows, c->u->k, c->u->data, c->u->stride, c->v->data,
+                                        c->v->stride, x->val_f ? x->val_f + first : NULL,
+                                        x->val_d ? x->val_d + first : NULL, from_first_out(c, part, c->r));
 }
 
 double gcg_pass_residual(gcg_pass *pass, const gcg_factors *u, const gcg_factors *v, void *r)
 {
     call c = make_call(pass, u->type);
+    double sum;
     c.u = u;
     c.v = v;
     c.r = r;
     pass->passes += 1;
-    gcg_par_blocks(pass->row_blocks, residual_task, &c);
-    return gcg_par_sum(pass->partial, pass->row_blocks);
+    run_rows(&c, residual_work, &sum, 1);
+    return sum;
 }
 
-static void dots_task(int64_t block, void *ctx)
+/* The sums of a new residual, and of it with the old one. */
+static void compare(const call *c, const chunk *part, const void *r)
 {
-    const call *c = ctx;
-    gcg_pass_rows rows = row_block(c->pass, c->pass->row_start, block);
-    c->table->dots(&rows, c->half, at(c->u, c), c->u->stride, c->pass->vpack, c->r, c->column == 0);
+    part->sums[0] += c->table->vector.dot(part->n, r, r);
+    if (c->r_in) part->sums[1] += c->table->vector.dot(part->n, r, residual_of(c, part));
 }
 
-void gcg_pass_dots(gcg_pass *pass, const gcg_factors *u, const gcg_factors *v, void *out)
+static void panel_dots(const call *c, const chunk *part, void *out)
+{
+    c->table->dots(&part->rows, c->half, at(c->u, c), c->u->stride, gathered(c), gathered_distance(c), out,
+                   c->column == 0);
+}
+
+static void panel_work(const call *c, const chunk *part)
+{
+    void *r = from_first_out(c, part, c->r);
+    panel_dots(c, part, r);
+    if (!c->last) return;
+    subtract_from_ratings(c, c->table, part, r);
+    compare(c, part, r);
+}
+
+/* For a residual that must not be written before it is whole: it takes the old one's place, or none. */
+static void whole_work(const call *c, const chunk *part)
+{
+    void *r = scratch(c, part, SLOT_THIRD), *to = from_first_out(c, part, c->r);
+    recompute(c, part, c->u, c->v, r);
+    compare(c, part, r);
+    if (to) memcpy(to, r, (size_t)part->n * (size_t)c->type);
+}
+
+void gcg_pass_residual_next(gcg_pass *pass, const gcg_factors *u, const gcg_factors *v,
+                            const gcg_residual *old, void *r, double s[2])
 {
     call c = make_call(pass, u->type);
     c.u = u;
     c.v = v;
-    c.r = out;
-    if (u->k == 0) memset(out, 0, (size_t)pass->x->nnz * c.size);
-    for (int32_t column = 0; set_panel(&c, column, u->k); column += c.table->panel) {
-        pack_panel(&c);
-        gcg_par_blocks(pass->row_blocks, dots_task, &c);
-    }
-    pass->passes += 1;
-}
-
-/* The ratings of a row block. */
-static int64_t block_ratings(const gcg_pass *pass, int64_t block, int64_t *first)
-{
-    *first = pass->x->row_ptr[pass->row_start[block]];
-    return pass->x->row_ptr[pass->row_start[block + 1]] - *first;
-}
-
-static void from_ratings_task(int64_t block, void *ctx)
-{
-    const call *c = ctx;
-    const gcg_csr *x = c->pass->x;
-    int64_t p, n = block_ratings(c->pass, block, &p);
-    c->table->from_ratings(n, (char *)c->r + (size_t)p * c->size, x->val_f ? x->val_f + p : NULL,
-                           x->val_d ? x->val_d + p : NULL);
-}
-
-void gcg_pass_residual_fast(gcg_pass *pass, const gcg_factors *u, const gcg_factors *v, void *r)
-{
-    call c = light_call(pass, u->type);
-    gcg_pass_dots(pass, u, v, r);
+    c.r_in = old;
     c.r = r;
-    gcg_par_blocks(pass->row_blocks, from_ratings_task, &c);
+    if (r && u->k > 0 && !(old && r == old->values)) {
+        for (int32_t column = 0; set_panel(&c, column, u->k); column += c.table->panel)
+            run_rows(&c, panel_work, s, 2);
+    } else {
+        run_rows(&c, whole_work, s, 2);
+    }
+    count_passes(pass, old, 1);
+}
+
+double gcg_pass_residual_fast(gcg_pass *pass, const gcg_factors *u, const gcg_factors *v, void *r)
+{
+    double s[2];
+    gcg_pass_residual_next(pass, u, v, NULL, r, s);
+    return s[0];
+}
+
+static void product_sums(const call *c, const chunk *part, const void *b)
+{
+    part->sums[0] += c->table->vector.dot(part->n, b, b);
+    part->sums[1] += c->table->vector.dot(part->n, b, residual_of(c, part));
+    part->sums[2] += inner_x(c, part, b);
+}
+
+static void panel_product_work(const call *c, const chunk *part)
+{
+    void *b = from_first_out(c, part, c->b);
+    panel_dots(c, part, b);
+    if (c->last) product_sums(c, part, b);
+}
+
+static void whole_product_work(const call *c, const chunk *part)
+{
+    void *b = scratch(c, part, SLOT_THIRD);
+    whole_dots(part, c->u, c->v, b);
+    product_sums(c, part, b);
+}
+
+void gcg_pass_product(gcg_pass *pass, const gcg_factors *u, const gcg_factors *v, const gcg_residual *r,
+                      void *out, double s[3])
+{
+    call c = make_call(pass, u->type);
+    c.u = u;
+    c.v = v;
+    c.r_in = r;
+    c.b = out;
+    if (out)
+        for (int32_t column = 0; set_panel(&c, column, u->k); column += c.table->panel)
+            run_rows(&c, panel_product_work, s, 3);
+    else
+        run_rows(&c, whole_product_work, s, 3);
+    count_passes(pass, r, 1);
+}
+
+static void add_work(const call *c, const chunk *part)
+{
+    c->table->vector.axpy(part->n, c->a, from_first(c, part, c->b_in), from_first_out(c, part, c->r));
+}
+
+void gcg_pass_add(gcg_pass *pass, gcg_dtype type, double a, const void *b, void *r)
+{
+    call c = light_call(pass, type);
+    c.a = a;
+    c.b_in = b;
+    c.r = r;
+    run_rows(&c, add_work, NULL, 0);
 }
 
 /* ---- line search ---- */
 
-static void line_task(int64_t block, void *ctx)
+static void add_line_sums(const call *c, const chunk *part, const void *b, const void *c_part)
 {
-    const call *c = ctx;
-    gcg_pass_rows rows = row_block(c->pass, c->pass->row_start, block);
-    c->table->line(&rows, c->half, at(c->u, c), at(c->du, c), c->u->stride, c->pass->vpack, c->pass->dvpack,
-                   c->b, c->c, c->column == 0);
+    double s[4];
+    c->table->line_sums(part->n, residual_of(c, part), b, c_part, s);
+    for (int i = 0; i < 4; i++) part->sums[i] += s[i];
 }
 
-static void line_sums_task(int64_t block, void *ctx)
+static void panel_line_work(const call *c, const chunk *part)
 {
-    const call *c = ctx;
-    int64_t p, n = block_ratings(c->pass, block, &p);
-    size_t offset = (size_t)p * c->size;
-    c->table->line_sums(n, (const char *)c->r_in + offset, (char *)c->b + offset, (char *)c->c + offset,
-                        c->pass->partial + 4 * block);
+    void *b = from_first_out(c, part, c->b), *c_part = from_first_out(c, part, c->c);
+    c->table->line(&part->rows, c->half, at(c->u, c), at(c->du, c), c->u->stride, gathered(c),
+                   c->packed ? c->pass->dvpack : c->dv->data, gathered_distance(c), b, c_part,
+                   c->column == 0);
+    if (c->last) add_line_sums(c, part, b, c_part);
+}
+
+/* b and c are not kept. */
+static void whole_line_work(const call *c, const chunk *part)
+{
+    call panel = *c;
+    void *b = scratch(c, part, SLOT_OTHER), *c_part = scratch(c, part, SLOT_THIRD);
+    for (int32_t column = 0; column < c->u->k; column += c->table->panel) {
+        panel.column = column;
+        size_panel(c->table, c->u->k - column, &panel.half, &panel.width);
+        c->table->line(&part->rows, panel.half, at(c->u, &panel), at(c->du, &panel), c->u->stride,
+                       at(c->v, &panel), at(c->dv, &panel), c->v->stride, b, c_part, column == 0);
+    }
+    add_line_sums(c, part, b, c_part);
 }
 
 void gcg_pass_line(gcg_pass *pass, const gcg_factors *u, const gcg_factors *v, const gcg_factors *du,
-                   const gcg_factors *dv, const void *r, void *b, void *c_out, double s[4])
+                   const gcg_factors *dv, const gcg_residual *r, void *b, void *c_out, double s[4])
 {
     call c = make_call(pass, u->type);
     c.u = u;
@@ -356,28 +654,19 @@ void gcg_pass_line(gcg_pass *pass, const gcg_factors *u, const gcg_factors *v, c
     c.r_in = r;
     c.b = b;
     c.c = c_out;
-    if (u->k == 0) { /* no panel sets them */
-        memset(b, 0, (size_t)pass->x->nnz * c.size);
-        memset(c_out, 0, (size_t)pass->x->nnz * c.size);
-    }
-    for (int32_t column = 0; set_panel(&c, column, u->k); column += c.table->panel) {
-        pack_panel(&c);
-        gcg_par_blocks(pass->row_blocks, line_task, &c);
-    }
-    gcg_par_blocks(pass->row_blocks, line_sums_task, &c);
     memset(s, 0, 4 * sizeof *s);
-    for (int32_t block = 0; block < pass->row_blocks; block++)
-        for (int i = 0; i < 4; i++) s[i] += pass->partial[4 * block + i];
-    pass->passes += 3;
+    if (b)
+        for (int32_t column = 0; set_panel(&c, column, u->k); column += c.table->panel)
+            run_rows(&c, panel_line_work, s, 4);
+    else
+        run_rows(&c, whole_line_work, s, 4);
+    count_passes(pass, r, 3);
 }
 
-static void line_move_task(int64_t block, void *ctx)
+static void line_move_work(const call *c, const chunk *part)
 {
-    const call *c = ctx;
-    int64_t p, n = block_ratings(c->pass, block, &p);
-    size_t offset = (size_t)p * c->size;
-    c->table->line_move(n, c->a, (char *)c->r + offset, (const char *)c->b_in + offset,
-                        (const char *)c->c_in + offset);
+    c->table->line_move(part->n, c->a, from_first_out(c, part, c->r), from_first(c, part, c->b_in),
+                        from_first(c, part, c->c_in));
 }
 
 void gcg_pass_line_move(gcg_pass *pass, gcg_dtype type, double a, void *r, const void *b, const void *c_in)
@@ -387,56 +676,35 @@ void gcg_pass_line_move(gcg_pass *pass, gcg_dtype type, double a, void *r, const
     c.r = r;
     c.b_in = b;
     c.c_in = c_in;
-    gcg_par_blocks(pass->row_blocks, line_move_task, &c);
-}
-
-static void add_task(int64_t block, void *ctx)
-{
-    const call *c = ctx;
-    int64_t p, n = block_ratings(c->pass, block, &p);
-    size_t offset = (size_t)p * c->size;
-    c->table->vector.axpy(n, c->a, (const char *)c->b_in + offset, (char *)c->r + offset);
-}
-
-void gcg_pass_add(gcg_pass *pass, gcg_dtype type, double a, const void *b, void *r)
-{
-    call c = light_call(pass, type);
-    c.a = a;
-    c.b_in = b;
-    c.r = r;
-    gcg_par_blocks(pass->row_blocks, add_task, &c);
+    run_rows(&c, line_move_work, NULL, 0);
 }
 
 /* ---- products with R and with the pattern ---- */
 
-static void spread_task(int64_t block, void *ctx)
+static void spread_work(const call *c, const chunk *part)
 {
-    call *c = ctx;
-    gcg_pass_rows rows = row_block(c->pass, c->pass->scatter_start, block);
-    void *pack;
-    clear_pack(c, block, &pack);
-    if (c->squared)
-        c->table->squares(&rows, c->half, at(c->u, c), c->u->stride, c->pass->vpack, at_out(c->gu, c),
-                          c->gu->stride, pack);
-    else
-        c->table->spread(&rows, c->half, c->r_in, at(c->u, c), c->u->stride, c->pass->vpack, at_out(c->gu, c),
-                         c->gu->stride, pack);
-    if (!c->squared)
-        c->table->combine(rows.row0, rows.row1, c->width, c->a, at(c->u, c), c->u->stride, c->s,
-                          at_out(c->gu, c), c->gu->stride);
+    const gcg_pass_rows *rows = &part->rows;
+    c->table->spread(rows, c->half, residual_of(c, part), at(c->u, c), c->u->stride, gathered(c),
+                     gathered_distance(c), at_out(c->gu, c), c->gu->stride, part->pack, c->width);
+    c->table->combine(rows->row0, rows->row1, c->width, c->a, at(c->u, c), c->u->stride, c->s,
+                      at_out(c->gu, c), c->gu->stride);
 }
 
-static void spread_panels(call *c)
+static void squares_work(const call *c, const chunk *part)
+{
+    c->table->squares(&part->rows, c->half, at(c->u, c), c->u->stride, gathered(c), gathered_distance(c),
+                      at_out(c->gu, c), c->gu->stride, part->pack, c->width);
+}
+
+static void run_panels(call *c, void (*work)(const call *c, const chunk *part))
 {
     for (int32_t column = 0; set_panel(c, column, c->u->k); column += c->table->panel) {
-        pack_panel(c);
-        gcg_par_blocks(c->pass->scatter_blocks, spread_task, c);
-        gcg_par_blocks(strips(c->gv->rows), collect_task, c);
+        run_scatter(c, work);
+        count_passes(c->pass, c->r_in, 0);
     }
-    c->pass->passes += 2;
 }
 
-void gcg_pass_gradient(gcg_pass *pass, const void *r, const gcg_factors *u, const gcg_factors *v,
+void gcg_pass_gradient(gcg_pass *pass, const gcg_residual *r, const gcg_factors *u, const gcg_factors *v,
                        double lambda, gcg_factors *gu, gcg_factors *gv)
 {
     call c = make_call(pass, u->type);
@@ -447,7 +715,8 @@ void gcg_pass_gradient(gcg_pass *pass, const void *r, const gcg_factors *u, cons
     c.gv = gv;
     c.a = lambda;
     c.s = -1;
-    spread_panels(&c);
+    run_panels(&c, spread_work);
+    pass->passes += 2;
 }
 
 typedef struct {
@@ -480,41 +749,38 @@ void gcg_pass_squares(gcg_pass *pass, const gcg_factors *u, const gcg_factors *v
     c.a = 0;
     c.s = 1;
     c.squared = 1;
-    spread_panels(&c);
+    run_panels(&c, squares_work);
+    pass->passes += 2;
     shift_ctx su = {du, lambda}, sv = {dv, lambda};
     gcg_par_blocks(strips(du->rows), shift_task, &su);
     gcg_par_blocks(strips(dv->rows), shift_task, &sv);
 }
 
-static void times_task(int64_t block, void *ctx)
+static void times_work(const call *c, const chunk *part)
 {
-    const call *c = ctx;
-    gcg_pass_rows rows = row_block(c->pass, c->pass->row_start, block);
-    c->table->gather(&rows, c->half, c->r_in, c->pass->vpack, at_out(c->gu, c), c->gu->stride);
+    c->table->gather(&part->rows, c->half, residual_of(c, part), gathered(c), gathered_distance(c),
+                     at_out(c->gu, c), c->gu->stride);
 }
 
-void gcg_pass_times(gcg_pass *pass, const void *r, const gcg_factors *z, gcg_factors *y)
+void gcg_pass_times(gcg_pass *pass, const gcg_residual *r, const gcg_factors *z, gcg_factors *y)
 {
     call c = make_call(pass, z->type);
     c.r_in = r;
     c.v = z;
     c.gu = y;
     for (int32_t column = 0; set_panel(&c, column, z->k); column += c.table->panel) {
-        pack_panel(&c);
-        gcg_par_blocks(pass->row_blocks, times_task, &c);
+        run_rows(&c, times_work, NULL, 0);
+        count_passes(pass, r, 0);
     }
 }
 
-static void times_t_task(int64_t block, void *ctx)
+static void times_t_work(const call *c, const chunk *part)
 {
-    const call *c = ctx;
-    gcg_pass_rows rows = row_block(c->pass, c->pass->scatter_start, block);
-    void *pack;
-    clear_pack(c, block, &pack);
-    c->table->scatter(&rows, c->half, c->r_in, at(c->u, c), c->u->stride, pack);
+    c->table->scatter(&part->rows, c->half, residual_of(c, part), at(c->u, c), c->u->stride, part->pack,
+                      c->width);
 }
 
-void gcg_pass_times_t(gcg_pass *pass, const void *r, const gcg_factors *y, gcg_factors *z)
+void gcg_pass_times_t(gcg_pass *pass, const gcg_residual *r, const gcg_factors *y, gcg_factors *z)
 {
     call c = make_call(pass, y->type);
     c.r_in = r;
@@ -522,35 +788,36 @@ void gcg_pass_times_t(gcg_pass *pass, const void *r, const gcg_factors *y, gcg_f
     c.gv = z;
     c.a = 0;
     c.s = 1;
-    for (int32_t column = 0; set_panel(&c, column, y->k); column += c.table->panel) {
-        gcg_par_blocks(pass->scatter_blocks, times_t_task, &c);
-        gcg_par_blocks(strips(z->rows), collect_task, &c);
-    }
+    run_panels(&c, times_t_work);
 }
 
-static void matvec_task(int64_t block, void *ctx)
+static void matvec_work(const call *c, const chunk *part)
 {
-    const call *c = ctx;
-    gcg_pass_rows rows = row_block(c->pass, c->pass->row_start, block);
-    c->table->row_product(&rows, c->r_in, c->x_vector, c->y_vector);
+    c->table->row_product(&part->rows, residual_of(c, part), c->x_vector, c->y_vector);
 }
 
-void gcg_pass_matvec(gcg_pass *pass, gcg_dtype type, const void *r, const double *x, double *y)
+void gcg_pass_matvec(gcg_pass *pass, const gcg_residual *r, const double *x, double *y)
 {
-    call c = make_call(pass, type);
+    call c = make_call(pass, r->type);
     c.r_in = r;
     c.x_vector = x;
     c.y_vector = y;
-    gcg_par_blocks(pass->row_blocks, matvec_task, &c);
+    run_rows(&c, matvec_work, NULL, 0);
+    count_passes(pass, r, 0);
+}
+
+static void matvec_t_work(const call *c, const chunk *part)
+{
+    c->table->col_product(&part->rows, residual_of(c, part), c->x_vector, part->pack);
 }
 
 static void matvec_t_task(int64_t block, void *ctx)
 {
     const call *c = ctx;
-    gcg_pass_rows rows = row_block(c->pass, c->pass->scatter_start, block);
     double *sums = (double *)c->pass->packs + block * c->pass->x->cols; /* a double fits in a packed row */
     memset(sums, 0, (size_t)c->pass->x->cols * sizeof *sums);
-    c->table->col_product(&rows, c->r_in, c->x_vector, sums);
+    for (int64_t b = 0; b < ROW_BLOCKS_PER_SCATTER; b++)
+        run_block(c, block * ROW_BLOCKS_PER_SCATTER + b, sums);
 }
 
 static void matvec_t_sum_task(int64_t strip, void *ctx)
@@ -565,51 +832,14 @@ static void matvec_t_sum_task(int64_t strip, void *ctx)
     }
 }
 
-void gcg_pass_matvec_t(gcg_pass *pass, gcg_dtype type, const void *r, const double *y, double *x)
+void gcg_pass_matvec_t(gcg_pass *pass, const gcg_residual *r, const double *y, double *x)
 {
-    call c = make_call(pass, type);
+    call c = make_call(pass, r->type);
     c.r_in = r;
     c.x_vector = y;
     c.y_vector = x;
+    c.work = matvec_t_work;
     gcg_par_blocks(pass->scatter_blocks, matvec_t_task, &c);
     gcg_par_blocks(strips(pass->x->cols), matvec_t_sum_task, &c);
-}
-
-static void inner_task(int64_t block, void *ctx)
-{
-    const call *c = ctx;
-    int64_t p, n = block_ratings(c->pass, block, &p);
-    size_t offset = (size_t)p * c->size;
-    c->pass->partial[block] =
-        c->table->vector.dot(n, (const char *)c->r_in + offset, (const char *)c->b_in + offset);
-}
-
-double gcg_pass_inner(gcg_pass *pass, gcg_dtype type, const void *a, const void *b)
-{
-    call c = light_call(pass, type);
-    c.r_in = a;
-    c.b_in = b;
-    gcg_par_blocks(pass->row_blocks, inner_task, &c);
-    return gcg_par_sum(pass->partial, pass->row_blocks);
-}
-
-static void inner_x_task(int64_t block, void *ctx)
-{
-    const call *c = ctx;
-    int64_t p, n = block_ratings(c->pass, block, &p);
-    double sum = 0;
-    for (int64_t i = p; i < p + n; i++) {
-        double a =
-            c->size == sizeof(float) ? (double)((const float *)c->r_in)[i] : ((const double *)c->r_in)[i];
-        sum += a * gcg_csr_value(c->pass->x, i);
-    }
-    c->pass->partial[block] = sum;
-}
-
-double gcg_pass_inner_x(gcg_pass *pass, gcg_dtype type, const void *a)
-{
-    call c = light_call(pass, type);
-    c.r_in = a;
-    gcg_par_blocks(pass->row_blocks, inner_x_task, &c);
-    return gcg_par_sum(pass->partial, pass->row_blocks);
+    count_passes(pass, r, 0);
 }

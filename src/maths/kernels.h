@@ -22,7 +22,7 @@ int64_t gcg_pass_bytes(const gcg_csr *x);
 /* Full passes (one multiply-add of length k per rating) so far; the products with R below are not in it. */
 double gcg_pass_count(const gcg_pass *pass);
 /* Tests: calls of the functions below since the program began, but for those that only go over one or two
- * reals a rating (line_move, add, inner, inner_x). */
+ * reals a rating (line_move, add, moments). */
 int64_t gcg_kernels_sweeps(void);
 
 /* "avx512", "avx2" or "base": what the passes use on this machine. */
@@ -30,18 +30,34 @@ const char *gcg_kernels_isa(void);
 /* Tests: use this instruction set from now on (NULL: the best one). 0 when this machine has it not. */
 int gcg_kernels_force(const char *isa);
 
-/* r_p = x_p - u_i . v_j, summed in double and rounded to real; returns sum over p of (x_p - u_i . v_j)^2.
- * Cost 1 (in double). */
-double gcg_pass_residual(gcg_pass *pass, const gcg_factors *u, const gcg_factors *v, void *r);
-/* The same summed in real: twice as fast, and enough to stop the drift of an updated residual. Cost 1. */
-void gcg_pass_residual_fast(gcg_pass *pass, const gcg_factors *u, const gcg_factors *v, void *r);
-/* out_p = u_i . v_j. Cost 1. */
-void gcg_pass_dots(gcg_pass *pass, const gcg_factors *u, const gcg_factors *v, void *out);
+/* R = P(X - U V'), one real per rating. values = NULL: they are not kept; each pass that needs R computes it
+ * again, at a cost of 1 more for each panel (32 floats or 16 doubles) of columns that it works on. */
+typedef struct {
+    gcg_dtype type; /* of the values, or of u and v */
+    const void *values;
+    const gcg_factors *u, *v; /* unused when values are there */
+} gcg_residual;
 
-/* b_p = u_i . dv_j + du_i . v_j,  c_p = du_i . dv_j, and s = sums over p of b^2, r c, b c, c^2 (double).
- * Cost 3. */
+/* r_p = x_p - u_i . v_j, summed in double and rounded to real (r may be NULL); returns sum over p of
+ * (x_p - u_i . v_j)^2. Cost 1 (in double). */
+double gcg_pass_residual(gcg_pass *pass, const gcg_factors *u, const gcg_factors *v, void *r);
+/* The same summed in real: several times as fast, and enough to stop the drift of an updated residual.
+ * Returns the sum of the squares of the reals. Cost 1. */
+double gcg_pass_residual_fast(gcg_pass *pass, const gcg_factors *u, const gcg_factors *v, void *r);
+/* The same with s[0] = ||R||^2 and s[1] = <R, R_old>. r may be NULL, or old->values, which it overwrites. */
+void gcg_pass_residual_next(gcg_pass *pass, const gcg_factors *u, const gcg_factors *v,
+                            const gcg_residual *old, void *r, double s[2]);
+/* P_p = u_i . v_j and s = <P, P>, <P, R>, <P, X> in double; out receives P unless it is NULL. k >= 1.
+ * Cost 1. */
+void gcg_pass_product(gcg_pass *pass, const gcg_factors *u, const gcg_factors *v, const gcg_residual *r,
+                      void *out, double s[3]);
+/* s = ||R||^2, <R, X> in double. */
+void gcg_pass_moments(gcg_pass *pass, const gcg_residual *r, double s[2]);
+
+/* b_p = u_i . dv_j + du_i . v_j,  c_p = du_i . dv_j, and s = sums over p of b^2, r c, b c, c^2 (double). b
+ * and c may both be NULL. k >= 1. Cost 3. */
 void gcg_pass_line(gcg_pass *pass, const gcg_factors *u, const gcg_factors *v, const gcg_factors *du,
-                   const gcg_factors *dv, const void *r, void *b, void *c, double s[4]);
+                   const gcg_factors *dv, const gcg_residual *r, void *b, void *c, double s[4]);
 /* r -= a b + a^2 c: the residual after U += a dU, V += a dV. Cost 0. */
 void gcg_pass_line_move(gcg_pass *pass, gcg_dtype type, double a, void *r, const void *b, const void *c);
 
@@ -49,20 +65,17 @@ void gcg_pass_line_move(gcg_pass *pass, gcg_dtype type, double a, void *r, const
 void gcg_pass_add(gcg_pass *pass, gcg_dtype type, double a, const void *b, void *r);
 
 /* GU = lambda U - R V,  GV = lambda V - R'U: the gradient of the surrogate (62). Cost 2. */
-void gcg_pass_gradient(gcg_pass *pass, const void *r, const gcg_factors *u, const gcg_factors *v,
+void gcg_pass_gradient(gcg_pass *pass, const gcg_residual *r, const gcg_factors *u, const gcg_factors *v,
                        double lambda, gcg_factors *gu, gcg_factors *gv);
 /* DU_iq = lambda + sum_{j in Omega_i} v_jq^2,  DV_jq = lambda + sum_{i in Omega_j} u_iq^2. Cost 2. */
 void gcg_pass_squares(gcg_pass *pass, const gcg_factors *u, const gcg_factors *v, double lambda,
                       gcg_factors *du, gcg_factors *dv);
-/* Y = R Z (rows x k) and Z = R'Y (cols x k): k products. */
-void gcg_pass_times(gcg_pass *pass, const void *r, const gcg_factors *z, gcg_factors *y);
-void gcg_pass_times_t(gcg_pass *pass, const void *r, const gcg_factors *y, gcg_factors *z);
+/* Y = R Z (rows x k) and Z = R'Y (cols x k): k products. R may be in the other precision. */
+void gcg_pass_times(gcg_pass *pass, const gcg_residual *r, const gcg_factors *z, gcg_factors *y);
+void gcg_pass_times_t(gcg_pass *pass, const gcg_residual *r, const gcg_factors *y, gcg_factors *z);
 /* y = R x and x = R'y in double: one product. */
-void gcg_pass_matvec(gcg_pass *pass, gcg_dtype type, const void *r, const double *x, double *y);
-void gcg_pass_matvec_t(gcg_pass *pass, gcg_dtype type, const void *r, const double *y, double *x);
-/* <A, B> of two arrays with one real per rating, and <A, X>; in double. */
-double gcg_pass_inner(gcg_pass *pass, gcg_dtype type, const void *a, const void *b);
-double gcg_pass_inner_x(gcg_pass *pass, gcg_dtype type, const void *a);
+void gcg_pass_matvec(gcg_pass *pass, const gcg_residual *r, const double *x, double *y);
+void gcg_pass_matvec_t(gcg_pass *pass, const gcg_residual *r, const double *y, double *x);
 
 /* Functions on one stretch of a long vector, by precision. */
 typedef struct {

@@ -120,49 +120,64 @@ static inline void put_half(real *out, const real *sums, int count, int first)
         for (int g = 0; g < GROUP; g++) out[g] += sums[g];
 }
 
+/* The last count < group columns of a row, filled up with the last of them: a whole group at constant count
+ * takes less time than a part of one. */
+static inline const int32_t *last_cols(const int32_t *col, int count, int group, int32_t *last)
+{
+    for (int g = 0; g < group; g++) last[g] = col[g < count ? g : count - 1];
+    return last;
+}
+
 /* nv (vectors a panel row) is a constant in each caller, so that u stays in registers; so is count, but for
  * the last group of a row. */
-static inline __attribute__((always_inline)) void
-dots_group(int nv, int count, const int32_t *col, const vec *us, const real *vpack, real *out, int first)
+static inline __attribute__((always_inline)) void dots_group(int nv, int count, const int32_t *col,
+                                                             const vec *us, const real *v0, int64_t ldv,
+                                                             real *out, int first)
 {
     vec a[LANES];
     if (count < LANES) memset(a, 0, sizeof a);
     UNROLL for (int g = 0; g < count; g++)
     {
-        const real *v = vpack + (int64_t)col[g] * PANEL;
+        const real *v = v0 + col[g] * ldv;
         a[g] = us[0] * load(v);
         for (int x = 1; x < nv; x++) a[g] += us[x] * load(v + x * LANES);
     }
     put(out, reduce(a), count, first);
 }
 
-static inline void dots_row(int nv, int64_t p0, int64_t p1, const int32_t *col, const real *u,
-                            const real *vpack, real *out, int first)
+static inline void dots_row(int nv, int64_t p0, int64_t p1, const int32_t *col, const real *u, const real *v,
+                            int64_t ldv, real *out, int first)
 {
     vec us[PANEL_VECTORS];
+    real sums[LANES];
     for (int x = 0; x < nv; x++) us[x] = load(u + x * LANES);
     int64_t p = p0;
-    for (; p + LANES <= p1; p += LANES) dots_group(nv, LANES, col + p, us, vpack, out + p, first);
-    if (p < p1) dots_group(nv, (int)(p1 - p), col + p, us, vpack, out + p, first);
+    for (; p + LANES <= p1; p += LANES) dots_group(nv, LANES, col + p, us, v, ldv, out + p, first);
+    if (p < p1) {
+        int32_t last[LANES];
+        dots_group(nv, LANES, last_cols(col + p, (int)(p1 - p), LANES, last), us, v, ldv, sums, 1);
+        put(out + p, load(sums), (int)(p1 - p), first);
+    }
 }
 
-static void dots(const gcg_pass_rows *rows, int half, const void *u, int64_t ldu, const void *vpack,
+static void dots(const gcg_pass_rows *rows, int half, const void *u, int64_t ldu, const void *v, int64_t ldv,
                  void *out, int first)
 {
     for (int32_t i = rows->row0; i < rows->row1; i++) {
         const real *ui = (const real *)u + i * ldu;
-        int64_t p0 = rows->row_ptr[i], p1 = rows->row_ptr[i + 1];
+        int64_t p0 = rows->row_ptr[i] - rows->first, p1 = rows->row_ptr[i + 1] - rows->first;
         if (half)
-            dots_row(PANEL_VECTORS / 2, p0, p1, rows->col, ui, vpack, out, first);
+            dots_row(PANEL_VECTORS / 2, p0, p1, rows->col, ui, v, ldv, out, first);
         else
-            dots_row(PANEL_VECTORS, p0, p1, rows->col, ui, vpack, out, first);
+            dots_row(PANEL_VECTORS, p0, p1, rows->col, ui, v, ldv, out, first);
     }
 }
 
 /* b in the low half of the lanes, c in the high half: LANES / 2 ratings a reduction. */
 static inline __attribute__((always_inline)) void line_group(int nv, int count, const int32_t *col,
-                                                             const vec *us, const vec *dus, const real *vpack,
-                                                             const real *dvpack, real *b, real *c, int first)
+                                                             const vec *us, const vec *dus, const real *v,
+                                                             const real *dv0, int64_t ldv, real *b, real *c,
+                                                             int first)
 {
     enum { GROUP = LANES / 2 };
     vec a[LANES];
@@ -170,12 +185,12 @@ static inline __attribute__((always_inline)) void line_group(int nv, int count, 
     if (count < GROUP) memset(a, 0, sizeof a);
     UNROLL for (int g = 0; g < count; g++)
     {
-        int64_t at = (int64_t)col[g] * PANEL;
-        vec dv = load(dvpack + at);
-        vec ab = us[0] * dv + dus[0] * load(vpack + at), ac = dus[0] * dv;
+        int64_t at = col[g] * ldv;
+        vec dv = load(dv0 + at);
+        vec ab = us[0] * dv + dus[0] * load(v + at), ac = dus[0] * dv;
         for (int x = 1; x < nv; x++) {
-            dv = load(dvpack + at + x * LANES);
-            ab += us[x] * dv + dus[x] * load(vpack + at + x * LANES);
+            dv = load(dv0 + at + x * LANES);
+            ab += us[x] * dv + dus[x] * load(v + at + x * LANES);
             ac += dus[x] * dv;
         }
         a[g] = ab;
@@ -187,7 +202,7 @@ static inline __attribute__((always_inline)) void line_group(int nv, int count, 
 }
 
 static inline void line_row(int nv, int64_t p0, int64_t p1, const int32_t *col, const real *u, const real *du,
-                            const real *vpack, const real *dvpack, real *b, real *c, int first)
+                            const real *v, const real *dv, int64_t ldv, real *b, real *c, int first)
 {
     enum { GROUP = LANES / 2 };
     vec us[PANEL_VECTORS], dus[PANEL_VECTORS];
@@ -197,26 +212,32 @@ static inline void line_row(int nv, int64_t p0, int64_t p1, const int32_t *col, 
     }
     int64_t p = p0;
     for (; p + GROUP <= p1; p += GROUP)
-        line_group(nv, GROUP, col + p, us, dus, vpack, dvpack, b + p, c + p, first);
-    if (p < p1) line_group(nv, (int)(p1 - p), col + p, us, dus, vpack, dvpack, b + p, c + p, first);
+        line_group(nv, GROUP, col + p, us, dus, v, dv, ldv, b + p, c + p, first);
+    if (p < p1) {
+        int32_t last[GROUP];
+        real bs[GROUP], cs[GROUP];
+        line_group(nv, GROUP, last_cols(col + p, (int)(p1 - p), GROUP, last), us, dus, v, dv, ldv, bs, cs, 1);
+        put_half(b + p, bs, (int)(p1 - p), first);
+        put_half(c + p, cs, (int)(p1 - p), first);
+    }
 }
 
 static void line(const gcg_pass_rows *rows, int half, const void *u, const void *du, int64_t ldu,
-                 const void *vpack, const void *dvpack, void *b, void *c, int first)
+                 const void *v, const void *dv, int64_t ldv, void *b, void *c, int first)
 {
     for (int32_t i = rows->row0; i < rows->row1; i++) {
         const real *ui = (const real *)u + i * ldu, *dui = (const real *)du + i * ldu;
-        int64_t p0 = rows->row_ptr[i], p1 = rows->row_ptr[i + 1];
+        int64_t p0 = rows->row_ptr[i] - rows->first, p1 = rows->row_ptr[i + 1] - rows->first;
         if (half)
-            line_row(PANEL_VECTORS / 2, p0, p1, rows->col, ui, dui, vpack, dvpack, b, c, first);
+            line_row(PANEL_VECTORS / 2, p0, p1, rows->col, ui, dui, v, dv, ldv, b, c, first);
         else
-            line_row(PANEL_VECTORS, p0, p1, rows->col, ui, dui, vpack, dvpack, b, c, first);
+            line_row(PANEL_VECTORS, p0, p1, rows->col, ui, dui, v, dv, ldv, b, c, first);
     }
 }
 
 /* u_i and gu_i stay in registers, gv_j is added to in place. ones: r_p = 1 and u_i squared. */
 static inline void spread_row(int nv, int ones, int64_t p0, int64_t p1, const int32_t *col, const real *r,
-                              const real *u, const real *vpack, real *gu, real *gvpack)
+                              const real *u, const real *v, int64_t ldv, real *gu, real *gv, int64_t ldgv)
 {
     vec us[PANEL_VECTORS], gus[PANEL_VECTORS];
     memset(gus, 0, sizeof gus);
@@ -225,97 +246,97 @@ static inline void spread_row(int nv, int ones, int64_t p0, int64_t p1, const in
         if (ones) us[x] *= us[x];
     }
     for (int64_t p = p0; p < p1; p++) {
-        int64_t at = (int64_t)col[p] * PANEL;
-        real rp = ones ? 1 : r[p];
+        const real *vj = v + col[p] * ldv;
+        real *gvj = gv + col[p] * ldgv, rp = ones ? 1 : r[p];
         for (int x = 0; x < nv; x++) {
-            gus[x] += rp * load(vpack + at + x * LANES);
-            store(gvpack + at + x * LANES, load(gvpack + at + x * LANES) + rp * us[x]);
+            gus[x] += rp * load(vj + x * LANES);
+            store(gvj + x * LANES, load(gvj + x * LANES) + rp * us[x]);
         }
     }
     for (int x = 0; x < nv; x++) store(gu + x * LANES, gus[x]);
 }
 
 static void spread(const gcg_pass_rows *rows, int half, const void *r, const void *u, int64_t ldu,
-                   const void *vpack, void *gu, int64_t ldgu, void *gvpack)
+                   const void *v, int64_t ldv, void *gu, int64_t ldgu, void *gv, int64_t ldgv)
 {
     for (int32_t i = rows->row0; i < rows->row1; i++) {
         const real *ui = (const real *)u + i * ldu;
         real *gui = (real *)gu + i * ldgu;
-        int64_t p0 = rows->row_ptr[i], p1 = rows->row_ptr[i + 1];
+        int64_t p0 = rows->row_ptr[i] - rows->first, p1 = rows->row_ptr[i + 1] - rows->first;
         if (half)
-            spread_row(PANEL_VECTORS / 2, 0, p0, p1, rows->col, r, ui, vpack, gui, gvpack);
+            spread_row(PANEL_VECTORS / 2, 0, p0, p1, rows->col, r, ui, v, ldv, gui, gv, ldgv);
         else
-            spread_row(PANEL_VECTORS, 0, p0, p1, rows->col, r, ui, vpack, gui, gvpack);
+            spread_row(PANEL_VECTORS, 0, p0, p1, rows->col, r, ui, v, ldv, gui, gv, ldgv);
     }
 }
 
-static void squares(const gcg_pass_rows *rows, int half, const void *u, int64_t ldu, const void *vpack,
-                    void *gu, int64_t ldgu, void *gvpack)
+static void squares(const gcg_pass_rows *rows, int half, const void *u, int64_t ldu, const void *v,
+                    int64_t ldv, void *gu, int64_t ldgu, void *gv, int64_t ldgv)
 {
     for (int32_t i = rows->row0; i < rows->row1; i++) {
         const real *ui = (const real *)u + i * ldu;
         real *gui = (real *)gu + i * ldgu;
-        int64_t p0 = rows->row_ptr[i], p1 = rows->row_ptr[i + 1];
+        int64_t p0 = rows->row_ptr[i] - rows->first, p1 = rows->row_ptr[i + 1] - rows->first;
         if (half)
-            spread_row(PANEL_VECTORS / 2, 1, p0, p1, rows->col, NULL, ui, vpack, gui, gvpack);
+            spread_row(PANEL_VECTORS / 2, 1, p0, p1, rows->col, NULL, ui, v, ldv, gui, gv, ldgv);
         else
-            spread_row(PANEL_VECTORS, 1, p0, p1, rows->col, NULL, ui, vpack, gui, gvpack);
+            spread_row(PANEL_VECTORS, 1, p0, p1, rows->col, NULL, ui, v, ldv, gui, gv, ldgv);
     }
 }
 
 static inline void gather_row(int nv, int64_t p0, int64_t p1, const int32_t *col, const real *r,
-                              const real *vpack, real *gu)
+                              const real *v, int64_t ldv, real *gu)
 {
     vec even[PANEL_VECTORS], odd[PANEL_VECTORS]; /* two chains hide the latency of the additions */
     memset(even, 0, sizeof even);
     memset(odd, 0, sizeof odd);
     int64_t p = p0;
     for (; p + 1 < p1; p += 2) {
-        const real *v = vpack + (int64_t)col[p] * PANEL, *w = vpack + (int64_t)col[p + 1] * PANEL;
+        const real *vj = v + col[p] * ldv, *w = v + col[p + 1] * ldv;
         for (int x = 0; x < nv; x++) {
-            even[x] += r[p] * load(v + x * LANES);
+            even[x] += r[p] * load(vj + x * LANES);
             odd[x] += r[p + 1] * load(w + x * LANES);
         }
     }
     if (p < p1)
-        for (int x = 0; x < nv; x++) even[x] += r[p] * load(vpack + (int64_t)col[p] * PANEL + x * LANES);
+        for (int x = 0; x < nv; x++) even[x] += r[p] * load(v + col[p] * ldv + x * LANES);
     for (int x = 0; x < nv; x++) store(gu + x * LANES, even[x] + odd[x]);
 }
 
-static void gather(const gcg_pass_rows *rows, int half, const void *r, const void *vpack, void *gu,
+static void gather(const gcg_pass_rows *rows, int half, const void *r, const void *v, int64_t ldv, void *gu,
                    int64_t ldgu)
 {
     for (int32_t i = rows->row0; i < rows->row1; i++) {
         real *gui = (real *)gu + i * ldgu;
-        int64_t p0 = rows->row_ptr[i], p1 = rows->row_ptr[i + 1];
+        int64_t p0 = rows->row_ptr[i] - rows->first, p1 = rows->row_ptr[i + 1] - rows->first;
         if (half)
-            gather_row(PANEL_VECTORS / 2, p0, p1, rows->col, r, vpack, gui);
+            gather_row(PANEL_VECTORS / 2, p0, p1, rows->col, r, v, ldv, gui);
         else
-            gather_row(PANEL_VECTORS, p0, p1, rows->col, r, vpack, gui);
+            gather_row(PANEL_VECTORS, p0, p1, rows->col, r, v, ldv, gui);
     }
 }
 
 static inline void scatter_row(int nv, int64_t p0, int64_t p1, const int32_t *col, const real *r,
-                               const real *u, real *gvpack)
+                               const real *u, real *gv, int64_t ldgv)
 {
     vec us[PANEL_VECTORS];
     for (int x = 0; x < nv; x++) us[x] = load(u + x * LANES);
     for (int64_t p = p0; p < p1; p++) {
-        real *gv = gvpack + (int64_t)col[p] * PANEL;
-        for (int x = 0; x < nv; x++) store(gv + x * LANES, load(gv + x * LANES) + r[p] * us[x]);
+        real *gvj = gv + col[p] * ldgv;
+        for (int x = 0; x < nv; x++) store(gvj + x * LANES, load(gvj + x * LANES) + r[p] * us[x]);
     }
 }
 
-static void scatter(const gcg_pass_rows *rows, int half, const void *r, const void *u, int64_t ldu,
-                    void *gvpack)
+static void scatter(const gcg_pass_rows *rows, int half, const void *r, const void *u, int64_t ldu, void *gv,
+                    int64_t ldgv)
 {
     for (int32_t i = rows->row0; i < rows->row1; i++) {
         const real *ui = (const real *)u + i * ldu;
-        int64_t p0 = rows->row_ptr[i], p1 = rows->row_ptr[i + 1];
+        int64_t p0 = rows->row_ptr[i] - rows->first, p1 = rows->row_ptr[i + 1] - rows->first;
         if (half)
-            scatter_row(PANEL_VECTORS / 2, p0, p1, rows->col, r, ui, gvpack);
+            scatter_row(PANEL_VECTORS / 2, p0, p1, rows->col, r, ui, gv, ldgv);
         else
-            scatter_row(PANEL_VECTORS, p0, p1, rows->col, r, ui, gvpack);
+            scatter_row(PANEL_VECTORS, p0, p1, rows->col, r, ui, gv, ldgv);
     }
 }
 
@@ -344,10 +365,10 @@ static double residual(const gcg_pass_rows *rows, int32_t k, const void *u, int6
     double sum = 0;
     for (int32_t i = rows->row0; i < rows->row1; i++) {
         const real *ui = (const real *)u + i * ldu;
-        for (int64_t p = rows->row_ptr[i]; p < rows->row_ptr[i + 1]; p++) {
+        for (int64_t p = rows->row_ptr[i] - rows->first; p < rows->row_ptr[i + 1] - rows->first; p++) {
             double x = xf ? (double)xf[p] : xd[p];
             double d = x - dot_inline(k, ui, (const real *)v + rows->col[p] * ldv);
-            ((real *)r)[p] = (real)d;
+            if (r) ((real *)r)[p] = (real)d;
             sum += d * d;
         }
     }
@@ -359,7 +380,7 @@ static void row_product(const gcg_pass_rows *rows, const void *r, const double *
     const real *rr = r;
     for (int32_t i = rows->row0; i < rows->row1; i++) {
         double s = 0, t = 0; /* two chains hide the latency */
-        int64_t p = rows->row_ptr[i], p1 = rows->row_ptr[i + 1];
+        int64_t p = rows->row_ptr[i] - rows->first, p1 = rows->row_ptr[i + 1] - rows->first;
         for (; p + 1 < p1; p += 2) {
             s += (double)rr[p] * x[rows->col[p]];
             t += (double)rr[p + 1] * x[rows->col[p + 1]];
@@ -372,7 +393,7 @@ static void row_product(const gcg_pass_rows *rows, const void *r, const double *
 static void col_product(const gcg_pass_rows *rows, const void *r, const double *x, double *y)
 {
     for (int32_t i = rows->row0; i < rows->row1; i++)
-        for (int64_t p = rows->row_ptr[i]; p < rows->row_ptr[i + 1]; p++)
+        for (int64_t p = rows->row_ptr[i] - rows->first; p < rows->row_ptr[i + 1] - rows->first; p++)
             y[rows->col[p]] += (double)((const real *)r)[p] * x[i];
 }
 
@@ -433,7 +454,7 @@ static void collect(int32_t j0, int32_t j1, int width, int packs_count, const vo
 {
     real ar = (real)a, sr = (real)s;
     for (int32_t j = j0; j < j1; j++) {
-        const real *pack0 = (const real *)packs + (int64_t)j * PANEL,
+        const real *pack0 = (const real *)packs + (int64_t)j * width,
                    *vj = v ? (const real *)v + j * ldv : NULL;
         real *gvj = (real *)gv + j * ldgv, sum[PANEL] = {0};
         for (int b = 0; b < packs_count; b++)

@@ -5,8 +5,8 @@
  * header.
  *
  * A panel is GCG_PANEL_BYTES of consecutive columns of a factor matrix (32 floats or 16 doubles), or its
- * first half. Packed, row j of the panel stands at pack + j * panel: 474 KB for the items of MovieLens 1M,
- * which stay in L2 while the ratings stream by. Rows of U are read in place. */
+ * first half. Where the factor has more columns than one panel, the panel is packed: 474 KB for the items of
+ * MovieLens 1M, which stay in L2 while the ratings stream by. Rows of U are read in place. */
 #ifndef GCG_MATHS_KERNELS_PASS_H
 #define GCG_MATHS_KERNELS_PASS_H
 
@@ -16,38 +16,40 @@
 
 enum { GCG_PANEL_BYTES = 128 };
 
-/* The pattern of a block of rows. Per-rating arrays are indexed by p = row_ptr[i] .. row_ptr[i+1]. */
+/* The pattern of a block of rows. col and all arrays with one entry per rating begin at rating `first`: entry
+ * p - first, p = row_ptr[i] .. row_ptr[i+1], belongs to row i. */
 typedef struct {
     int32_t row0, row1;
     const int64_t *row_ptr;
     const int32_t *col;
+    int64_t first;
 } gcg_pass_rows;
 
 /* void pointers are arrays of the table's precision ("real"). half = 1: only the panel's first half is used.
- * ld = distance of rows in entries. */
+ * ld.. = distance of rows in entries. */
 typedef struct {
     int panel; /* columns of a full panel */
 
     /* out[p] = (first ? 0 : out[p]) + u_i . v_j */
-    void (*dots)(const gcg_pass_rows *rows, int half, const void *u, int64_t ldu, const void *vpack,
+    void (*dots)(const gcg_pass_rows *rows, int half, const void *u, int64_t ldu, const void *v, int64_t ldv,
                  void *out, int first);
     /* b[p] += u_i . dv_j + du_i . v_j,  c[p] += du_i . dv_j  (set, not added, when first) */
     void (*line)(const gcg_pass_rows *rows, int half, const void *u, const void *du, int64_t ldu,
-                 const void *vpack, const void *dvpack, void *b, void *c, int first);
-    /* gu_i = sum_j r_p v_j (set),  gvpack_j += r_p u_i */
+                 const void *v, const void *dv, int64_t ldv, void *b, void *c, int first);
+    /* gu_i = sum_j r_p v_j (set),  gv_j += r_p u_i */
     void (*spread)(const gcg_pass_rows *rows, int half, const void *r, const void *u, int64_t ldu,
-                   const void *vpack, void *gu, int64_t ldgu, void *gvpack);
-    /* the same with r_p = 1, u_i replaced by its squares; vpack must hold squares */
-    void (*squares)(const gcg_pass_rows *rows, int half, const void *u, int64_t ldu, const void *vpack,
-                    void *gu, int64_t ldgu, void *gvpack);
+                   const void *v, int64_t ldv, void *gu, int64_t ldgu, void *gv, int64_t ldgv);
+    /* the same with r_p = 1, u_i replaced by its squares; v must hold squares */
+    void (*squares)(const gcg_pass_rows *rows, int half, const void *u, int64_t ldu, const void *v,
+                    int64_t ldv, void *gu, int64_t ldgu, void *gv, int64_t ldgv);
     /* gu_i = sum_j r_p v_j only */
-    void (*gather)(const gcg_pass_rows *rows, int half, const void *r, const void *vpack, void *gu,
+    void (*gather)(const gcg_pass_rows *rows, int half, const void *r, const void *v, int64_t ldv, void *gu,
                    int64_t ldgu);
-    /* gvpack_j += r_p u_i only */
-    void (*scatter)(const gcg_pass_rows *rows, int half, const void *r, const void *u, int64_t ldu,
-                    void *gvpack);
-    /* r_p = real(d), d = x_p - u_i . v_j summed in double over k columns; x is xf or, when that is NULL, xd.
-     * Returns sum of d^2. */
+    /* gv_j += r_p u_i only */
+    void (*scatter)(const gcg_pass_rows *rows, int half, const void *r, const void *u, int64_t ldu, void *gv,
+                    int64_t ldgv);
+    /* r_p = real(d), d = x_p - u_i . v_j summed in double over k columns; x is xf or, when that is NULL, xd;
+     * r may be NULL. Returns sum of d^2. */
     double (*residual)(const gcg_pass_rows *rows, int32_t k, const void *u, int64_t ldu, const void *v,
                        int64_t ldv, const float *xf, const double *xd, void *r);
     /* y_i = sum_j r_p x_j in double */
@@ -61,11 +63,11 @@ typedef struct {
     /* r = x - r (after dots) */
     void (*from_ratings)(int64_t n, void *r, const float *xf, const double *xd);
 
-    /* vpack_j = width columns of v_j (squared: their squares), rows j0..j1; the rest of a packed row is not
-     * touched */
+    /* vpack_j = width columns of v_j (squared: their squares), rows j0..j1, at vpack + j * panel; the rest of
+     * a packed row is not touched */
     void (*pack)(int32_t j0, int32_t j1, int width, int squared, const void *v, int64_t ldv, void *vpack);
     /* gv_j = a v_j (0 when v is NULL) + s (sum of the packs' rows j, in order), width columns, rows j0..j1;
-     * pack b starts at packs + b * distance entries */
+     * pack b starts at packs + b * distance entries, its row j at j * width */
     void (*collect)(int32_t j0, int32_t j1, int width, int packs_count, const void *packs, int64_t distance,
                     double a, const void *v, int64_t ldv, double s, void *gv, int64_t ldgv);
     /* y_i = a x_i + s y_i, width columns, rows i0..i1 */

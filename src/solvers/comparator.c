@@ -162,13 +162,15 @@ static int decide(run *r, double before, gcg_stop *stop)
 static void times(void *ctx, const double *x, double *y)
 {
     gcg_comparator *c = ctx;
-    gcg_pass_matvec(c->pass, c->type, c->r, x, y);
+    gcg_residual r = {.type = c->type, .values = c->r};
+    gcg_pass_matvec(c->pass, &r, x, y);
 }
 
 static void times_t(void *ctx, const double *y, double *x)
 {
     gcg_comparator *c = ctx;
-    gcg_pass_matvec_t(c->pass, c->type, c->r, y, x);
+    gcg_residual r = {.type = c->type, .values = c->r};
+    gcg_pass_matvec_t(c->pass, &r, y, x);
 }
 
 /* An upper bound of sigma_1(R), R != 0, and its rule. */
@@ -199,14 +201,15 @@ static gcg_status bound(run *r, gcg_stop stop, gcg_err *err)
     if (r->set->lambda == 0 || stop == GCG_STOP_SIGNAL || stop == GCG_STOP_MAX_TIME) return GCG_OK;
     gcg_watch_phase(&r->watch, "certify");
     gcg_comparator *c = &r->c;
-    double r_r = gcg_pass_inner(c->pass, c->type, c->r, c->r), sigma;
+    gcg_residual residual = {.type = c->type, .values = c->r};
+    double moments[2], sigma;
+    gcg_pass_moments(c->pass, &residual, moments);
     r->now.dual = 0;
     r->now.rule = GCG_CERT_CHOLESKY; /* R = 0: Y = 0 is the best dual point */
-    if (r_r > 0) {
+    if (moments[0] > 0) {
         gcg_status status = bound_sigma(r, &sigma, err);
         if (status) return status;
-        r->now.dual =
-            gcg_certificate_dual(r->set->lambda, sigma, gcg_pass_inner_x(c->pass, c->type, c->r), r_r);
+        r->now.dual = gcg_certificate_dual(r->set->lambda, sigma, moments[1], moments[0]);
     }
     set_gap(r);
     return GCG_OK;

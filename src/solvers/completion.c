@@ -27,8 +27,9 @@ static void release(completion *m)
 
 static gcg_status rating_arrays(completion *m, gcg_dtype type, gcg_err *err)
 {
+    static const int kept[] = {[GCG_KEEP_ALL] = 3, [GCG_KEEP_RESIDUAL] = 1, [GCG_KEEP_NONE] = 0};
     void **arrays[3] = {&m->r, &m->b, &m->c};
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < kept[m->set->ratings_kept]; i++) {
         gcg_mem_free(*arrays[i]);
         *arrays[i] = gcg_mem_alloc_array(m->x->nnz, type);
         if (!*arrays[i]) return gcg_fail_memory(err, "residual");
@@ -46,7 +47,7 @@ static gcg_status widen(void *self, int *widened, gcg_err *err)
     gcg_triplets_release(&m->atoms);
     gcg_status status = rating_arrays(m, GCG_DOUBLE, err);
     if (!status) status = mc_lay_out(m, m->u.k, GCG_DOUBLE, err);
-    if (!status) gcg_pass_residual_fast(m->pass, &m->u, &m->v, m->r);
+    if (!status) mc_renew_residual(m);
     return status;
 }
 
@@ -86,7 +87,7 @@ static gcg_status init(completion *m, const gcg_csr *x, const gcg_solver_setting
     m->type = gcg_solver_first_type(x, set);
     if (!status) status = rating_arrays(m, m->type, err);
     if (!status) status = mc_lay_out(m, 0, m->type, err);
-    if (!status) gcg_pass_residual_fast(m->pass, &m->u, &m->v, m->r);
+    if (!status) mc_renew_residual(m);
     return status;
 }
 
@@ -131,27 +132,26 @@ gcg_status gcg_complete(const gcg_csr *x, const gcg_solver_settings *settings, g
 
 typedef struct {
     gcg_pass *pass;
-    gcg_dtype type;
-    const void *values;
+    gcg_residual x; /* the ratings themselves */
 } data_op;
 
 static void data_times(void *ctx, const double *x, double *y)
 {
     data_op *d = ctx;
-    gcg_pass_matvec(d->pass, d->type, d->values, x, y);
+    gcg_pass_matvec(d->pass, &d->x, x, y);
 }
 
 static void data_times_t(void *ctx, const double *y, double *x)
 {
     data_op *d = ctx;
-    gcg_pass_matvec_t(d->pass, d->type, d->values, y, x);
+    gcg_pass_matvec_t(d->pass, &d->x, y, x);
 }
 
 gcg_status gcg_lambda_max(const gcg_csr *x, uint64_t seed, gcg_watch *watch, double *lambda_max, gcg_err *err)
 {
     const double tolerance = 1e-12; /* of sigma^2 */
-    data_op d = {.type = x->val_f ? GCG_FLOAT : GCG_DOUBLE,
-                 .values = x->val_f ? (const void *)x->val_f : x->val_d};
+    data_op d = {.x = {.type = x->val_f ? GCG_FLOAT : GCG_DOUBLE,
+                       .values = x->val_f ? (const void *)x->val_f : x->val_d}};
     gcg_status status = gcg_pass_new(x, &d.pass, err);
     gcg_linop op = {x->rows, x->cols, &d, data_times, data_times_t, 0, watch};
     if (!status) status = gcg_polar_top(&op, tolerance, seed, lambda_max, NULL, NULL, err);

@@ -45,14 +45,14 @@ typedef struct {
     gcg_dtype type;
     gcg_factors u, v; /* views of point */
     char *point;      /* (rows + cols) * stride reals */
-    void *r, *b, *c;  /* per rating: residual, line search */
-    char *workspace;  /* of L-BFGS */
+    void *r, *b, *c; /* per rating: residual, line search; NULL where they are not kept (set->ratings_kept) */
+    char *workspace; /* of L-BFGS */
     int64_t workspace_bytes;
 
     double *s, *inverse_s; /* balanced: squared column norms of U and V */
     gcg_factors rv;        /* R V */
     gcg_point_value value;
-    double r_x, r_r;    /* <R, X>, ||R||^2 */
+    double moments[2];  /* ||R||^2, <R, X> */
     double x_x;         /* ||P(X)||^2 */
     double length;      /* of the next restricted proximal step */
     double sigma;       /* estimate of sigma_1(R) from below */
@@ -69,6 +69,12 @@ static inline int32_t mc_smaller(const completion *m)
     return m->x->rows < m->x->cols ? m->x->rows : m->x->cols;
 }
 
+/* The point's R, kept or not. */
+static inline gcg_residual mc_residual(const completion *m)
+{
+    return (gcg_residual){m->type, m->r, &m->u, &m->v};
+}
+
 /* k rounded up to the stride of its rows. */
 int32_t mc_padded(int32_t k);
 /* Entries of the point's vector at this stride. */
@@ -82,6 +88,8 @@ gcg_status mc_shrink(completion *m, gcg_err *err);
 /* The point's vector as blocks for the threads: how many; length and byte offset of one. */
 int64_t mc_vector_blocks(const completion *m);
 int64_t mc_vector_block(const completion *m, int64_t block, size_t *offset);
+/* R at the point afresh, where it is kept. */
+void mc_renew_residual(completion *m);
 /* Loss, rho and F at the point, residual afresh, summed in double. */
 gcg_status mc_value(completion *m, gcg_point_value *value, gcg_err *err);
 /* The balanced basis, s and inverse_s. */

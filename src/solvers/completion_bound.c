@@ -19,7 +19,7 @@ static double guard_room(const completion *m, double wanted)
     double low = 0, high = 0.1; /* more is never worth having */
     for (int i = 0; i < 50; i++) {
         double middle = 0.5 * (low + high);
-        double dual = gcg_certificate_dual(m->lambda, m->sigma * (1 + middle), m->r_x, m->r_r);
+        double dual = gcg_certificate_dual(m->lambda, m->sigma * (1 + middle), m->moments[1], m->moments[0]);
         if (gcg_certificate_gap(m->value.objective, dual) <= wanted)
             low = middle;
         else
@@ -51,7 +51,7 @@ static gcg_status prove_cholesky(completion *m, double room, int exact, double *
 /* R or, when it has fewer rows than columns, R', so that Z is on the smaller side; in double. */
 typedef struct {
     completion *m;
-    double *r; /* one per rating; m's own when that is in double */
+    gcg_residual r;
     int turned;
     gcg_linop op;
     gcg_factors z, w; /* W = R'R Z */
@@ -61,18 +61,17 @@ typedef struct {
 static void op_times(void *ctx, const double *x, double *y)
 {
     const deflation *d = ctx;
-    (d->turned ? gcg_pass_matvec_t : gcg_pass_matvec)(d->m->pass, GCG_DOUBLE, d->r, x, y);
+    (d->turned ? gcg_pass_matvec_t : gcg_pass_matvec)(d->m->pass, &d->r, x, y);
 }
 
 static void op_times_t(void *ctx, const double *y, double *x)
 {
     const deflation *d = ctx;
-    (d->turned ? gcg_pass_matvec : gcg_pass_matvec_t)(d->m->pass, GCG_DOUBLE, d->r, y, x);
+    (d->turned ? gcg_pass_matvec : gcg_pass_matvec_t)(d->m->pass, &d->r, y, x);
 }
 
 static void deflation_release(deflation *d)
 {
-    if (d->r != d->m->r) gcg_mem_free(d->r);
     gcg_factors_release(&d->z);
     gcg_factors_release(&d->w);
     gcg_mem_free(d->g);
@@ -94,8 +93,8 @@ static gcg_status gram_times_z(deflation *d, gcg_err *err)
         if (!status) status = gcg_factors_init(&y, d->op.rows, k, GCG_DOUBLE, err);
         if (!status) {
             gcg_factors_put(&z, 0, &d->z, q, k, NULL);
-            (d->turned ? gcg_pass_times_t : gcg_pass_times)(pass, d->r, &z, &y);
-            (d->turned ? gcg_pass_times : gcg_pass_times_t)(pass, d->r, &y, &z);
+            (d->turned ? gcg_pass_times_t : gcg_pass_times)(pass, &d->r, &z, &y);
+            (d->turned ? gcg_pass_times : gcg_pass_times_t)(pass, &d->r, &y, &z);
             gcg_factors_put(&d->w, q, &z, 0, k, NULL);
             d->m->block_matvecs += 2 * (int64_t)k;
         }
@@ -109,15 +108,10 @@ static gcg_status gram_times_z(deflation *d, gcg_err *err)
 static gcg_status deflation_init(deflation *d, completion *m, const gcg_triplets *more, gcg_err *err)
 {
     int32_t k = m->u.k + more->count, rows = m->x->rows, cols = m->x->cols;
-    *d = (deflation){.m = m, .r = m->r, .turned = rows < cols};
+    *d = (deflation){.m = m, .r = mc_residual(m), .turned = rows < cols};
     d->op =
         (gcg_linop){d->turned ? cols : rows, d->turned ? rows : cols, d, op_times, op_times_t, 0, m->watch};
     gcg_status status = gcg_factors_init(&d->z, d->op.cols, k, GCG_DOUBLE, err);
-    if (!status && m->type == GCG_FLOAT) {
-        d->r = gcg_mem_alloc_array(m->x->nnz, sizeof *d->r);
-        if (!d->r) status = gcg_fail_memory(err, "certificate");
-        if (!status) gcg_kernels_vector_ops(GCG_FLOAT).to_double(m->x->nnz, m->r, d->r);
-    }
     if (status) return status;
     gcg_factors_put(&d->z, 0, d->turned ? &m->u : &m->v, 0, m->u.k, NULL);
     gcg_factors_put(&d->z, m->u.k, d->turned ? &more->u : &more->v, 0, more->count, NULL);
@@ -139,7 +133,7 @@ static gcg_status prove_deflated(completion *m, double *sigma, gcg_err *err)
     const double most = 0.1;
     gcg_triplets found = {0};
     const gcg_triplets *more = &m->atoms;
-    deflation d = {.m = m, .r = m->r};
+    deflation d = {.m = m};
     gcg_status status = GCG_OK;
     if (m->atoms.count < MC_BLOCK_PROOF) {
         gcg_watch_part(m->watch, 0, 0.25);
@@ -201,15 +195,16 @@ static double deflation_seconds(const completion *m)
 static int by_cholesky(const completion *m, double eps)
 {
     int32_t n = mc_smaller(m);
+    if (!m->r) return 0;
     if (n <= MC_CHOLESKY_DEFAULT || n > MC_CHOLESKY_MOST) return n <= MC_CHOLESKY_DEFAULT;
     return m->set->certify || cholesky_seconds(m) < lanczos_seconds(m, eps);
 }
 
-/* Deflation is tried where Cholesky is neither asked for nor usual. */
+/* Deflation is tried where Cholesky is neither asked for nor usual, or R is not kept. */
 static int by_deflation(const completion *m, int last)
 {
-    return !m->set->plain && m->sigma > 0 && !m->set->certify && mc_smaller(m) > MC_CHOLESKY_DEFAULT &&
-           (!last || deflation_seconds(m) <= LAST_SECONDS);
+    int cholesky = m->r && (m->set->certify || mc_smaller(m) <= MC_CHOLESKY_DEFAULT);
+    return !m->set->plain && m->sigma > 0 && !cholesky && (!last || deflation_seconds(m) <= LAST_SECONDS);
 }
 
 /* By Lanczos alone, to within eps on sigma^2; *sigma stays where that would take too long. */
@@ -234,7 +229,7 @@ static gcg_status prove(completion *m, int last, double wanted_gap, double room,
 {
     /* s^2 = theta / (1 - eps) uses half of the room, what the estimate may be short of the other half */
     double eps = fmin(room, 0.05), least = 0.1 * wanted_gap;
-    int small = mc_smaller(m) <= PROVE_ALWAYS, proved = 0;
+    int small = m->r && mc_smaller(m) <= PROVE_ALWAYS, proved = 0;
     gcg_status status = GCG_OK;
     if (!small && by_deflation(m, last)) {
         double enough = m->sigma * (1 + room);
@@ -273,7 +268,7 @@ gcg_status mc_bound(void *self, gcg_bound_effort effort, double wanted_gap, gcg_
     gcg_status status = GCG_OK;
     double sigma = m->sigma, room = guard_room(m, wanted_gap);
     *out = (gcg_bound){.rule = GCG_CERT_ESTIMATE};
-    if (m->r_r == 0) { /* R = 0: Y = 0 is the best dual point, and F = lambda rho */
+    if (m->moments[0] == 0) { /* R = 0: Y = 0 is the best dual point, and F = lambda rho */
         out->rule = GCG_CERT_CHOLESKY;
         return GCG_OK;
     }
@@ -285,6 +280,6 @@ gcg_status mc_bound(void *self, gcg_bound_effort effort, double wanted_gap, gcg_
     }
     if (out->rule == GCG_CERT_PROBABILITY) out->probability = FALSE_BOUND;
     if (sigma > m->sigma) m->sigma = sigma;
-    out->dual = gcg_certificate_dual(m->lambda, sigma, m->r_x, m->r_r);
+    out->dual = gcg_certificate_dual(m->lambda, sigma, m->moments[1], m->moments[0]);
     return status;
 }

@@ -23,7 +23,8 @@ static void smooth_gradient(void *self, void *g)
     completion *m = self;
     gcg_factors gu, gv;
     mc_views(m, g, &gu, &gv);
-    gcg_pass_gradient(m->pass, m->r, &m->u, &m->v, m->lambda, &gu, &gv);
+    gcg_residual r = mc_residual(m);
+    gcg_pass_gradient(m->pass, &r, &m->u, &m->v, m->lambda, &gu, &gv);
 }
 
 typedef struct {
@@ -64,7 +65,8 @@ static double smooth_search(void *self, void *d, double g_d, double d_d, double 
     gcg_factors du, dv;
     double sums[4];
     mc_views(m, d, &du, &dv);
-    gcg_pass_line(m->pass, &m->u, &m->v, &du, &dv, m->r, m->b, m->c, sums);
+    gcg_residual r = mc_residual(m);
+    gcg_pass_line(m->pass, &m->u, &m->v, &du, &dv, &r, m->b, m->c, sums);
     const double c[5] = {0, g_d, 0.5 * sums[0] - sums[1] + 0.5 * m->lambda * d_d, sums[2], 0.5 * sums[3]};
     return gcg_line_search_quartic(c, change);
 }
@@ -82,13 +84,16 @@ static void smooth_move(void *self, const void *d, double step_length)
     completion *m = self;
     vector_ctx c = {.m = m, .d = d, .step = step_length};
     gcg_par_blocks(mc_vector_blocks(m), add_task, &c);
-    gcg_pass_line_move(m->pass, m->type, step_length, m->r, m->b, m->c);
+    if (m->b)
+        gcg_pass_line_move(m->pass, m->type, step_length, m->r, m->b, m->c);
+    else
+        mc_renew_residual(m);
 }
 
 static void smooth_refresh(void *self)
 {
     completion *m = self;
-    gcg_pass_residual_fast(m->pass, &m->u, &m->v, m->r);
+    if (m->b) mc_renew_residual(m); /* else it is fresh */
 }
 
 /* An inner iteration that gains less is lost time. F - F* goes with the square of the gap (SOLVER.md sec. 4,

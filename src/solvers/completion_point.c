@@ -95,6 +95,11 @@ static gcg_status compute_rho(completion *m, double *rho, gcg_err *err)
     return GCG_OK;
 }
 
+void mc_renew_residual(completion *m)
+{
+    if (m->r) gcg_pass_residual_fast(m->pass, &m->u, &m->v, m->r);
+}
+
 gcg_status mc_value(completion *m, gcg_point_value *value, gcg_err *err)
 {
     value->loss = 0.5 * gcg_pass_residual(m->pass, &m->u, &m->v, m->r);
@@ -119,12 +124,11 @@ gcg_status mc_balance(completion *m, gcg_err *err)
     return status;
 }
 
-/* ||R||^2 and F at the point. With floats the rounding of r is 1e-9 of the loss and less, far below the gaps
- * that floats are used for; finish() has the exact value. */
+/* F at the point, whose ||R||^2 is known. With floats the rounding of r is 1e-9 of the loss and less, far
+ * below the gaps that floats are used for; finish() has the exact value. */
 static gcg_status value_of_residual(completion *m, gcg_err *err)
 {
-    m->r_r = gcg_pass_inner(m->pass, m->type, m->r, m->r);
-    m->value.loss = 0.5 * m->r_r;
+    m->value.loss = 0.5 * m->moments[0];
     m->value.rank = m->u.k;
     gcg_status status = compute_rho(m, &m->value.rho, err);
     m->value.objective = m->value.loss + m->lambda * m->value.rho;
@@ -137,7 +141,8 @@ static gcg_status times_v(completion *m, gcg_err *err)
     gcg_factors_release(&m->rv);
     gcg_status status = gcg_factors_init(&m->rv, m->x->rows, m->u.k, m->type, err);
     if (status) return status;
-    gcg_pass_times(m->pass, m->r, &m->v, &m->rv);
+    gcg_residual r = mc_residual(m);
+    gcg_pass_times(m->pass, &r, &m->v, &m->rv);
     m->block_matvecs += m->u.k;
     return GCG_OK;
 }
@@ -152,7 +157,7 @@ static void swap_residual(completion *m)
 /* The point and what belongs to it before a proximal step. */
 typedef struct {
     gcg_factors u, v;
-    double r_r;
+    double r_r; /* ||R||^2 */
     gcg_point_value value;
 } saved;
 
@@ -164,32 +169,34 @@ static void saved_release(saved *old)
 
 static gcg_status save(const completion *m, saved *old, gcg_err *err)
 {
-    *old = (saved){.r_r = m->r_r, .value = m->value};
+    *old = (saved){.r_r = m->moments[0], .value = m->value};
     gcg_status status = gcg_factors_copy(&m->u, m->type, &old->u, err);
     return status ? status : gcg_factors_copy(&m->v, m->type, &old->v, err);
 }
 
-/* Back to the old point; its residual is still in b. */
+/* Back to the old point; its residual is still in b, if that is kept. */
 static gcg_status restore(completion *m, const saved *old, gcg_err *err)
 {
     gcg_status status = mc_lay_out(m, old->u.k, m->type, err);
     if (status) return status;
     gcg_factors_put(&m->u, 0, &old->u, 0, old->u.k, NULL);
     gcg_factors_put(&m->v, 0, &old->v, 0, old->v.k, NULL);
-    m->r_r = old->r_r;
+    m->moments[0] = old->r_r;
     m->value = old->value;
-    swap_residual(m);
+    if (m->b)
+        swap_residual(m);
+    else
+        mc_renew_residual(m);
     return GCG_OK;
 }
 
-/* From the step D just taken, r in place and the old one in b: the length that would have been best along it.
+/* From the step D just taken, r_b = <R, R_old>: the length that would have been best along it.
  * 1/2 ||R - t P(D)||^2 + lambda (rho + t (rho' - rho)) is least at t = (<R, P(D)> - lambda (rho' - rho)) /
  * ||P(D)||^2, and is F's bound from above for t in [0, 1]. */
-static double better_length(const completion *m, const saved *old)
+static double better_length(const completion *m, const saved *old, double r_b)
 {
     const double most = 64, change = 2;
-    double r_b = gcg_pass_inner(m->pass, m->type, m->r, m->b);
-    double d_d = old->r_r + m->r_r - 2 * r_b,
+    double d_d = old->r_r + m->moments[0] - 2 * r_b,
            slope = old->r_r - r_b - m->lambda * (m->value.rho - old->value.rho);
     if (!(d_d > 1e-12 * old->r_r) || !(slope > 0)) return m->length; /* rounding */
     return fmin(fmax(m->length * fmin(fmax(slope / d_d, 1 / change), change), 1), most);
@@ -204,16 +211,18 @@ static gcg_status prox(completion *m, gcg_err *err)
     saved old;
     gcg_status status = save(m, &old, err);
     for (int again = 1; again && !status;) {
-        double length = m->length;
+        double length = m->length, sums[2];
+        gcg_residual before = {m->type, m->r, &old.u, &old.v};
         again = 0;
         status = gcg_rotate_prox(&m->u, &m->v, &m->rv, m->lambda, length, m->s, err);
         if (!status) status = mc_shrink(m, err);
         if (status) break;
-        swap_residual(m);
-        gcg_pass_residual_fast(m->pass, &m->u, &m->v, m->r);
+        gcg_pass_residual_next(m->pass, &m->u, &m->v, &before, m->b ? m->b : m->r, sums);
+        if (m->b) swap_residual(m);
+        m->moments[0] = sums[0];
         status = value_of_residual(m, err);
         if (status) break;
-        m->length = better_length(m, &old);
+        m->length = better_length(m, &old, sums[1]);
         m->balanced = 1;
         if (m->value.objective > old.value.objective * (1 + rounding) && length > 1) {
             status = restore(m, &old, err);
@@ -231,10 +240,15 @@ gcg_status mc_evaluate(void *self, gcg_point_value *value, gcg_err *err)
 {
     completion *m = self;
     int moves = !m->set->plain && !gcg_watch_over(m->watch);
+    gcg_residual r = mc_residual(m);
+    gcg_pass_moments(m->pass, &r, m->moments);
     gcg_status status = value_of_residual(m, err);
     if (!status && moves) status = times_v(m, err);
-    if (!status && moves && m->u.k > 0 && !gcg_watch_over(m->watch)) status = prox(m, err);
-    if (!status) m->r_x = gcg_pass_inner_x(m->pass, m->type, m->r);
+    if (!status && moves && m->u.k > 0 && !gcg_watch_over(m->watch)) {
+        status = prox(m, err);
+        r = mc_residual(m);
+        if (!status) gcg_pass_moments(m->pass, &r, m->moments);
+    }
     *value = m->value;
     return status;
 }

@@ -9,26 +9,30 @@
 void mc_times(void *ctx, const double *x, double *y)
 {
     completion *m = ctx;
-    gcg_pass_matvec(m->pass, m->type, m->r, x, y);
+    gcg_residual r = mc_residual(m);
+    gcg_pass_matvec(m->pass, &r, x, y);
 }
 
 void mc_times_t(void *ctx, const double *y, double *x)
 {
     completion *m = ctx;
-    gcg_pass_matvec_t(m->pass, m->type, m->r, y, x);
+    gcg_residual r = mc_residual(m);
+    gcg_pass_matvec_t(m->pass, &r, y, x);
 }
 
 static void block_times(void *ctx, const gcg_factors *z, gcg_factors *y)
 {
     completion *m = ctx;
-    gcg_pass_times(m->pass, m->r, z, y);
+    gcg_residual r = mc_residual(m);
+    gcg_pass_times(m->pass, &r, z, y);
     m->block_matvecs += z->k;
 }
 
 static void block_times_t(void *ctx, const gcg_factors *y, gcg_factors *z)
 {
     completion *m = ctx;
-    gcg_pass_times_t(m->pass, m->r, y, z);
+    gcg_residual r = mc_residual(m);
+    gcg_pass_times_t(m->pass, &r, y, z);
     m->block_matvecs += y->k;
 }
 

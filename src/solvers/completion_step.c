@@ -27,12 +27,12 @@ static gcg_status line4(completion *m, gcg_two_dim_step *step, double *value, gc
     gcg_factors u = {0}, v = {0};
     gcg_status status = scaled_atoms(m, &one, 1, &u, &v, err);
     if (!status) {
-        gcg_pass_dots(m->pass, &u, &v, m->b);
+        double sums[3];
+        gcg_residual r = mc_residual(m);
+        gcg_pass_product(m->pass, &u, &v, &r, NULL, sums);
         /* a = P(W) = x - r: every inner product from those of b with x and r, and of r and x */
-        double b_b = gcg_pass_inner(m->pass, m->type, m->b, m->b),
-               b_r = gcg_pass_inner(m->pass, m->type, m->b, m->r),
-               b_x = gcg_pass_inner_x(m->pass, m->type, m->b);
-        double A = m->x_x - 2 * m->r_x + m->r_r, C = b_x - b_r, a_x = m->x_x - m->r_x;
+        double b_b = sums[0], b_r = sums[1], b_x = sums[2], r_r = m->moments[0], r_x = m->moments[1];
+        double A = m->x_x - 2 * r_x + r_r, C = b_x - b_r, a_x = m->x_x - r_x;
         *step = gcg_two_dim(A, b_b, C, a_x - m->lambda * m->value.rho, b_x - m->lambda);
         *value = 0.5 * m->x_x + step->phi;
     }
@@ -62,7 +62,7 @@ static gcg_status extend_by_line4(completion *m, const gcg_two_dim_step *step, i
     gcg_status status = GCG_OK;
     if (step->theta > 0) status = append(m, &root, 1, err);
     *added = !status && step->theta > 0;
-    if (!status) gcg_pass_residual_fast(m->pass, &m->u, &m->v, m->r);
+    if (!status) mc_renew_residual(m);
     return status;
 }
 
@@ -76,7 +76,7 @@ typedef struct {
     double t, value; /* the weight, and the minimum */
 } block_step;
 
-/* Finds the step; P(D) is left in b. */
+/* Finds the step; P(D) is left in b, if that is kept. */
 static gcg_status block_of_atoms(completion *m, int32_t count, block_step *step, gcg_err *err)
 {
     gcg_factors u = {0}, v = {0};
@@ -91,9 +91,10 @@ static gcg_status block_of_atoms(completion *m, int32_t count, block_step *step,
     }
     gcg_status status = scaled_atoms(m, step->scale, count, &u, &v, err);
     if (!status) {
-        gcg_pass_dots(m->pass, &u, &v, m->b);
-        double d_d = gcg_pass_inner(m->pass, m->type, m->b, m->b);
-        double slope = gcg_pass_inner(m->pass, m->type, m->b, m->r) - m->lambda * weight;
+        double sums[3];
+        gcg_residual r = mc_residual(m);
+        gcg_pass_product(m->pass, &u, &v, &r, m->b, sums);
+        double d_d = sums[0], slope = sums[1] - m->lambda * weight;
         if (slope > 0 && d_d > 0) {
             step->t = slope / d_d;
             step->value -= 0.5 * slope * step->t;
@@ -112,7 +113,10 @@ static gcg_status extend_by_block(completion *m, const block_step *step, int32_t
     for (int32_t q = 0; q < step->count; q++) step->scale[q] *= sqrt(step->t);
     gcg_status status = append(m, step->scale, step->count, err);
     if (status) return status;
-    gcg_pass_add(m->pass, m->type, -step->t, m->b, m->r);
+    if (m->b)
+        gcg_pass_add(m->pass, m->type, -step->t, m->b, m->r);
+    else
+        mc_renew_residual(m);
     *added = step->count;
     return GCG_OK;
 }

@@ -71,12 +71,13 @@ static gcg_status regress(soft *s, gcg_comparator *c, int side, double lambda, g
 {
     int32_t k = c->u.k;
     gcg_factors *product = &s->product[side];
+    gcg_residual r = {.type = c->type, .values = c->r};
     product->k = k;
     gcg_pass_residual_fast(c->pass, &c->u, &c->v, c->r);
     if (side)
-        gcg_pass_times_t(c->pass, c->r, &c->u, product);
+        gcg_pass_times_t(c->pass, &r, &c->u, product);
     else
-        gcg_pass_times(c->pass, c->r, &c->v, product);
+        gcg_pass_times(c->pass, &r, &c->v, product);
     for (int32_t q = 0; q < k; q++) s->factor[q] = 1 / (s->d2[q] + lambda);
     s->ops.from_double(k, s->d2, s->keep);
     s->ops.from_double(k, s->factor, s->share);

@@ -10,6 +10,13 @@
 
 typedef enum { GCG_PRECISION_AUTO, GCG_PRECISION_FLOAT, GCG_PRECISION_DOUBLE } gcg_precision;
 
+/* What is kept for each rating beside the ratings themselves (reals: 4 or 8 bytes). */
+typedef enum {
+    GCG_KEEP_ALL,      /* residual and line search, 3 reals: the fastest where memory is cached or plenty */
+    GCG_KEEP_RESIDUAL, /* 1: a pass more for each inner iteration */
+    GCG_KEEP_NONE      /* 0: the residual is computed anew in each pass; no proof by Cholesky */
+} gcg_rating_arrays;
+
 /* Why a solver stopped. Only GCG_STOP_CONVERGED (and ZERO) mean that the gap was reached. */
 typedef enum {
     GCG_STOP_CONVERGED, /* certified gap <= settings.gap, or relative decrease when lambda = 0 */
@@ -61,6 +68,7 @@ typedef struct {
     int plain;     /* 1: Algorithm 3 to the letter (PAPER.md sec. 4.3) */
     int certify; /* 1: prove the bound by Cholesky up to min(rows, cols) = 8000 (SOLVER.md sec. 4, rule 3) */
     gcg_precision precision;
+    gcg_rating_arrays ratings_kept;
     uint64_t seed;
     /* Called after each outer iteration (and once for iteration 0, the start). A non-OK return stops the
      * solve with that status. May be NULL. */

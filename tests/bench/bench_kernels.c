@@ -123,6 +123,7 @@ typedef struct {
     const bench_loops *loops;
     gcg_factors u, v, du, dv, gu, gv;
     void *r, *b, *c;
+    gcg_residual residual;
     double *x_vector, *y_vector, *naive_sums;
 } arrays;
 
@@ -183,6 +184,7 @@ static void prepare_arrays(const bench *s, arrays *a, gcg_dtype type, int32_t k)
     void **per_rating[3] = {&a->r, &a->b, &a->c};
     for (int i = 0; i < 3; i++) *per_rating[i] = bench_alloc(s->x->nnz, (size_t)type);
     gcg_pass_residual(s->pass, &a->u, &a->v, a->r);
+    a->residual = (gcg_residual){.type = type, .values = a->r};
     a->x_vector = bench_alloc(s->x->cols, sizeof *a->x_vector);
     a->y_vector = bench_alloc(s->x->rows, sizeof *a->y_vector);
     a->naive_sums = bench_alloc(4 * NAIVE_BLOCKS, sizeof *a->naive_sums);
@@ -206,12 +208,12 @@ static void release_arrays(arrays *a)
 static void line(bench *s, arrays *a)
 {
     double sums[4];
-    gcg_pass_line(s->pass, &a->u, &a->v, &a->du, &a->dv, a->r, a->b, a->c, sums);
+    gcg_pass_line(s->pass, &a->u, &a->v, &a->du, &a->dv, &a->residual, a->b, a->c, sums);
 }
 
 static void gradient(bench *s, arrays *a)
 {
-    gcg_pass_gradient(s->pass, a->r, &a->u, &a->v, 1, &a->gu, &a->gv);
+    gcg_pass_gradient(s->pass, &a->residual, &a->u, &a->v, 1, &a->gu, &a->gv);
 }
 
 static void squares(bench *s, arrays *a)
@@ -229,29 +231,49 @@ static void residual_fast(bench *s, arrays *a)
     gcg_pass_residual_fast(s->pass, &a->u, &a->v, a->b);
 }
 
-static void dots(bench *s, arrays *a)
+static void product(bench *s, arrays *a)
 {
-    gcg_pass_dots(s->pass, &a->u, &a->v, a->b);
+    double sums[3];
+    gcg_pass_product(s->pass, &a->u, &a->v, &a->residual, a->b, sums);
+}
+
+/* As the solver works when it keeps nothing for each rating. */
+static gcg_residual anew(const arrays *a)
+{
+    return (gcg_residual){.type = a->type, .u = &a->u, .v = &a->v};
+}
+
+static void line_anew(bench *s, arrays *a)
+{
+    double sums[4];
+    gcg_residual r = anew(a);
+    gcg_pass_line(s->pass, &a->u, &a->v, &a->du, &a->dv, &r, NULL, NULL, sums);
+}
+
+static void gradient_anew(bench *s, arrays *a)
+{
+    gcg_residual r = anew(a);
+    gcg_pass_gradient(s->pass, &r, &a->u, &a->v, 1, &a->gu, &a->gv);
 }
 
 static void times(bench *s, arrays *a)
 {
-    gcg_pass_times(s->pass, a->r, &a->v, &a->gu);
+    gcg_pass_times(s->pass, &a->residual, &a->v, &a->gu);
 }
 
 static void times_t(bench *s, arrays *a)
 {
-    gcg_pass_times_t(s->pass, a->r, &a->u, &a->gv);
+    gcg_pass_times_t(s->pass, &a->residual, &a->u, &a->gv);
 }
 
 static void matvec(bench *s, arrays *a)
 {
-    gcg_pass_matvec(s->pass, a->type, a->r, a->x_vector, a->y_vector);
+    gcg_pass_matvec(s->pass, &a->residual, a->x_vector, a->y_vector);
 }
 
 static void matvec_t(bench *s, arrays *a)
 {
-    gcg_pass_matvec_t(s->pass, a->type, a->r, a->y_vector, a->x_vector);
+    gcg_pass_matvec_t(s->pass, &a->residual, a->y_vector, a->x_vector);
 }
 
 /* A naive pass as blocks of rows. */
@@ -317,11 +339,13 @@ static const pass_case cases[] = {
     {"line", 3, 2, 0, line},
     {"naive line", 3, 2, 0, naive_line},
     {"gradient", 2, 1, 0, gradient},
+    {"line anew", 4, 2, 0, line_anew},
+    {"gradient anew", 3, 1, 0, gradient_anew},
     {"naive gradient", 2, 1, 0, naive_gradient},
     {"squares", 2, 1, 0, squares},
     {"residual", 1, 1, 0, residual},
     {"residual_fast", 1, 1, 0, residual_fast},
-    {"dots", 1, 1, 0, dots},
+    {"product", 1, 1, 0, product},
     {"naive dots", 1, 1, 0, naive_dots},
     {"times", 1, 1, 0, times},
     {"times_t", 1, 1, 0, times_t},

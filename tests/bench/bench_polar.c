@@ -31,6 +31,7 @@ typedef struct {
     gcg_solver_result at;
     gcg_dtype type;
     void *r;
+    gcg_residual residual;
     double *inverse_s, lambda;
     int64_t products;
 } residual;
@@ -39,28 +40,28 @@ static void times(void *ctx, const double *x, double *y)
 {
     residual *s = ctx;
     s->products++;
-    gcg_pass_matvec(s->pass, s->type, s->r, x, y);
+    gcg_pass_matvec(s->pass, &s->residual, x, y);
 }
 
 static void times_t(void *ctx, const double *y, double *x)
 {
     residual *s = ctx;
     s->products++;
-    gcg_pass_matvec_t(s->pass, s->type, s->r, y, x);
+    gcg_pass_matvec_t(s->pass, &s->residual, y, x);
 }
 
 static void block_times(void *ctx, const gcg_factors *z, gcg_factors *y)
 {
     residual *s = ctx;
     s->products += z->k;
-    gcg_pass_times(s->pass, s->r, z, y);
+    gcg_pass_times(s->pass, &s->residual, z, y);
 }
 
 static void block_times_t(void *ctx, const gcg_factors *y, gcg_factors *z)
 {
     residual *s = ctx;
     s->products += y->k;
-    gcg_pass_times_t(s->pass, s->r, y, z);
+    gcg_pass_times_t(s->pass, &s->residual, y, z);
 }
 
 /* ---- (I - PP') R (I - QQ') as an operator on vectors: only for the reference ---- */
@@ -181,6 +182,7 @@ static void solve(residual *s, int iterations)
     for (int32_t q = 0; q < s->at.u.k; q++) s->inverse_s[q] = 1 / s->at.singular_values[q];
     bench_must(gcg_pass_new(s->x, &s->pass, &err), &err);
     gcg_pass_residual(s->pass, &s->at.u, &s->at.v, s->r);
+    s->residual = (gcg_residual){.type = s->type, .values = s->r};
 }
 
 typedef struct {
