@@ -3,7 +3,7 @@
 #
 #   make DEVELOPER=1                    strict warnings are errors
 #   make SANITIZE=address,undefined     its own folder: build/address,undefined/gcg-mc (also: thread)
-#   make CC=clang CFLAGS='-O2 -march=native' OPENMP_FLAGS=
+#   make CC=clang CFLAGS='-O2 -march=native' OPENMP_FLAGS= ISAL=
 #
 # Targets: all check demo bench (and bench-NAME) install uninstall dist distcheck deps clean; for developers also
 # check-layers lint coverage valgrind fuzz.
@@ -44,6 +44,9 @@ PROGRAM ?= $(if $(filter build,$(BUILD)),gcg-mc,$(BUILD)/gcg-mc)
 PKG_CONFIG ?= pkg-config
 OPENMP_FLAGS ?= $(call once,OPENMP_FLAGS,$(shell echo '$(hash)include <omp.h>' | $(CC) -fopenmp -x c -fsyntax-only - 2>/dev/null && echo -fopenmp))
 LIBS ?= -lzip -lz -larpack -llapacke -lopenblas
+# libisal unpacks gzip several times as fast as zlib; it is used where it is found. ISAL= builds without it.
+ISAL ?= $(call once,ISAL,$(shell echo '$(hash)include <isa-l/igzip_lib.h>' | $(CC) -x c -fsyntax-only - 2>/dev/null && \
+  { $(PKG_CONFIG) --modversion libisal 2>/dev/null || echo unknown; }))
 CHECK_LIBS ?= $(call once,CHECK_LIBS,$(shell $(PKG_CONFIG) --libs check 2>/dev/null || echo -lcheck -lsubunit -lrt))
 COMPILER = $(call once,COMPILER,$(shell $(CC) --version 2>/dev/null | head -n 1))
 ARPACK_VERSION ?= $(call once,ARPACK_VERSION,$(shell $(PKG_CONFIG) --modversion arpack 2>/dev/null || echo unknown))
@@ -57,7 +60,7 @@ WARNINGS += $(if $(strip $(OPENMP_FLAGS)),,-Wno-unknown-pragmas)
 
 ALL_CPPFLAGS = -I. -Isrc -D_FILE_OFFSET_BITS=64 $(CPPFLAGS)
 ALL_CFLAGS = -std=c11 $(CFLAGS) $(OPENMP_FLAGS) $(SANITIZE_FLAGS) $(WARNINGS)
-ALL_LIBS = $(LIBS) -lm
+ALL_LIBS = $(LIBS) $(if $(strip $(ISAL)),-lisal) -lm
 COMPILE = $(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP
 
 # ---- what is built ----
@@ -86,7 +89,7 @@ all: $(PROGRAM)
 $(BUILD)/.flags: FORCE
 	@mkdir -p $(@D)
 	@printf '%s\n' $(call quote,$(COMPILER)) $(call quote,$(COMPILE)) $(call quote,$(LDFLAGS) $(ALL_LIBS) $(CHECK_LIBS)) \
-	  $(call quote,$(KERNEL_CFLAGS) $(ISAS) $(VERSION)) >$@.new
+	  $(call quote,$(KERNEL_CFLAGS) $(ISAS) $(VERSION) $(ISAL)) >$@.new
 	@if cmp -s $@.new $@; then rm -f $@.new; else mv -f $@.new $@; fi
 quote = '$(subst ','\'',$(1))'
 # In `make deps check` the packages come first.
@@ -104,6 +107,8 @@ $(BUILD)/$(1).$(2).$(3).o: $(1).c $(BUILD)/.flags
 	$$(COMPILE) $$(KERNEL_CFLAGS) $$(ISA_FLAGS_$(3)) -DGCG_REAL_$(if $(filter float,$(2)),FLOAT,DOUBLE) -DGCG_ISA=$(3) -c -o $$@ $$<
 endef
 $(foreach source,$(KERNEL_SOURCE),$(foreach real,float double,$(foreach isa,$(ISAS),$(eval $(call kernel_rule,$(source:.c=),$(real),$(isa))))))
+
+$(BUILD)/src/io/inflate.o: private ALL_CPPFLAGS += $(if $(strip $(ISAL)),-DGCG_ISAL='"$(strip $(ISAL))"')
 
 # What --version prints is known to one file only.
 $(BUILD)/cmd/version.o: private ALL_CPPFLAGS += -DGCG_VERSION='"$(VERSION)"' -DGCG_BUILD_CC='"$(COMPILER)"' \

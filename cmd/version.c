@@ -5,7 +5,7 @@
 
 #include "base/blas.h"
 #include "base/parallel.h"
-#include "io/input.h"
+#include "io/inflate.h"
 #include "io/model_io.h"
 #include "maths/kernels.h"
 
@@ -21,5 +21,6 @@ void version_print(void)
     printf("BLAS\t%s\n", gcg_blas_version());
     printf("ARPACK\t%s\n", GCG_ARPACK_VERSION);
     printf("zlib\t%s\n", gcg_zlib_version());
+    printf("libisal\t%s\n", gcg_isal_version() ? gcg_isal_version() : "no (gzip is unpacked with zlib)");
     printf("libzip\t%s\n", gcg_zip_version());
 }

@@ -4,25 +4,45 @@
 #include <string.h>
 #include "io/number.h"
 
+#define DELIMITED(NAME, BYTE, WIDTH)                                                                         \
+    {                                                                                                        \
+        .name = NAME, .begin = gcg_delimited_begin, .lines = gcg_delimited_lines, .separator = {             \
+            BYTE,                                                                                            \
+            WIDTH                                                                                            \
+        }                                                                                                    \
+    }
+
 static const gcg_format_entry formats[GCG_FORMAT_COUNT] = {
-    [GCG_FORMAT_AUTO] = {"auto", NULL, {0, 0}},
-    [GCG_FORMAT_CSV] = {"csv", gcg_read_delimited, {',', 1}},
-    [GCG_FORMAT_TSV] = {"tsv", gcg_read_delimited, {'\t', 1}},
-    [GCG_FORMAT_SEMICOLON] = {"semicolon", gcg_read_delimited, {';', 1}},
-    [GCG_FORMAT_PIPE] = {"pipe", gcg_read_delimited, {'|', 1}},
-    [GCG_FORMAT_MOVIELENS] = {"movielens", gcg_read_delimited, {':', 2}},
-    [GCG_FORMAT_SPACE] = {"space", gcg_read_delimited, {' ', 1}},
-    [GCG_FORMAT_MTX] = {"mtx", gcg_read_mtx, {0, 0}},
-    [GCG_FORMAT_NETFLIX] = {"netflix", gcg_read_netflix, {0, 0}},
-    [GCG_FORMAT_KDD] = {"kdd", gcg_read_kdd, {0, 0}},
-    [GCG_FORMAT_YAHOO_R1] = {"yahoo-r1", gcg_read_delimited, {'\t', 1}},
+    [GCG_FORMAT_AUTO] = {.name = "auto"},
+    [GCG_FORMAT_CSV] = DELIMITED("csv", ',', 1),
+    [GCG_FORMAT_TSV] = DELIMITED("tsv", '\t', 1),
+    [GCG_FORMAT_SEMICOLON] = DELIMITED("semicolon", ';', 1),
+    [GCG_FORMAT_PIPE] = DELIMITED("pipe", '|', 1),
+    [GCG_FORMAT_MOVIELENS] = DELIMITED("movielens", ':', 2),
+    [GCG_FORMAT_SPACE] = DELIMITED("space", ' ', 1),
+    [GCG_FORMAT_MTX] = {.name = "mtx",
+                        .begin = gcg_mtx_begin,
+                        .lines = gcg_mtx_lines,
+                        .end = gcg_mtx_end,
+                        .skip = gcg_mtx_skip},
+    [GCG_FORMAT_NETFLIX] = {.name = "netflix",
+                            .lines = gcg_netflix_lines,
+                            .end = gcg_netflix_end,
+                            .last_block = gcg_netflix_last_block,
+                            .skip = gcg_netflix_skip},
+    [GCG_FORMAT_KDD] = {.name = "kdd",
+                        .lines = gcg_kdd_lines,
+                        .end = gcg_kdd_end,
+                        .last_block = gcg_kdd_last_block,
+                        .skip = gcg_kdd_skip},
+    [GCG_FORMAT_YAHOO_R1] = DELIMITED("yahoo-r1", '\t', 1),
 };
 
 /* Tried in this order: the first of the equally good ones wins. */
 static const gcg_format delimited[] = {GCG_FORMAT_TSV, GCG_FORMAT_MOVIELENS, GCG_FORMAT_SEMICOLON,
                                        GCG_FORMAT_CSV, GCG_FORMAT_PIPE,      GCG_FORMAT_SPACE};
 
-enum { SAMPLE_LINES = 64, DELIMITED = sizeof delimited / sizeof *delimited };
+enum { SAMPLE_LINES = 64, SEPARATORS = sizeof delimited / sizeof *delimited };
 
 typedef struct {
     const char *text, *end;
@@ -130,7 +150,7 @@ static gcg_format best_separator(const sample *s, const gcg_read_options *option
     int64_t rating = 3, best_score = 0;
     gcg_format best = GCG_FORMAT_CSV;
     if (options->columns && gcg_columns_parse(options->columns, column) == 3) rating = column[2].number;
-    for (int k = 0; k < DELIMITED; k++) {
+    for (int k = 0; k < SEPARATORS; k++) {
         int64_t this_score = score(s, formats[delimited[k]].separator, rating);
         if (this_score > best_score) {
             best = delimited[k];

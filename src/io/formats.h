@@ -5,10 +5,19 @@
 #include "io/fields.h"
 #include "io/reader.h"
 
+/* A format is read in three steps. Where a piece begins in the middle of a block, round.c has to guess the
+ * carry that the piece before will leave; last_block and skip are how. A wrong guess costs time only. */
 typedef struct {
     const char *name;
-    gcg_status (*read)(gcg_reader *r); /* reads r->in to its end */
-    gcg_separator separator;           /* of the delimited formats; byte 0: another grammar */
+    /* Reads the first lines; layout->begun = 1 when they were enough. NULL: nothing to find out */
+    gcg_status (*begin)(gcg_reader *r);
+    gcg_status (*lines)(gcg_reader *r); /* reads the piece to its end */
+    void (*end)(gcg_reader *r);         /* after the last piece of a file, which is empty. May be NULL */
+    /* Start of the last line in text that begins a block, NULL: there is none. NULL: the format has no blocks
+     */
+    const char *(*last_block)(const char *text, const char *end);
+    void (*skip)(gcg_carry *c, int64_t lines); /* lines with data follow. May be NULL */
+    gcg_separator separator;                   /* of the delimited formats; byte 0: another grammar */
 } gcg_format_entry;
 
 /* The entry of a format other than GCG_FORMAT_AUTO. */
@@ -23,10 +32,23 @@ gcg_format gcg_format_detect(const char *text, int64_t length, int whole, const 
 const char *gcg_format_not_text(const char *text, int64_t length);
 
 /* The readers. */
-gcg_status gcg_read_delimited(gcg_reader *r);
-gcg_status gcg_read_mtx(gcg_reader *r);
-gcg_status gcg_read_netflix(gcg_reader *r);
-gcg_status gcg_read_kdd(gcg_reader *r);
+gcg_status gcg_delimited_begin(gcg_reader *r);
+gcg_status gcg_delimited_lines(gcg_reader *r);
+
+gcg_status gcg_mtx_begin(gcg_reader *r);
+gcg_status gcg_mtx_lines(gcg_reader *r);
+void gcg_mtx_end(gcg_reader *r);
+void gcg_mtx_skip(gcg_carry *c, int64_t lines);
+
+gcg_status gcg_netflix_lines(gcg_reader *r);
+void gcg_netflix_end(gcg_reader *r);
+const char *gcg_netflix_last_block(const char *text, const char *end);
+void gcg_netflix_skip(gcg_carry *c, int64_t lines);
+
+gcg_status gcg_kdd_lines(gcg_reader *r);
+void gcg_kdd_end(gcg_reader *r);
+const char *gcg_kdd_last_block(const char *text, const char *end);
+void gcg_kdd_skip(gcg_carry *c, int64_t lines);
 
 /* --columns as numbers or names: parts[0..count) point into text. 0 when text is not two or three of them. */
 typedef struct {

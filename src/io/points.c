@@ -1,6 +1,7 @@
 /* Points in chunks: see points.h. */
 #include "io/points.h"
 
+#include <string.h>
 #include "base/mem.h"
 #include "store/csr.h"
 
@@ -50,7 +51,8 @@ static gcg_status add_chunk(gcg_chunks *c, size_t size, gcg_err *err)
     return GCG_OK;
 }
 
-static gcg_status room_for_one(gcg_points *p, int64_t k, gcg_err *err)
+/* Chunks up to number k. */
+static gcg_status room_in_chunk(gcg_points *p, int64_t k, gcg_err *err)
 {
     size_t value_size = k >= p->first_double ? sizeof(double) : sizeof(float);
     gcg_status status = GCG_OK;
@@ -61,17 +63,63 @@ static gcg_status room_for_one(gcg_points *p, int64_t k, gcg_err *err)
     return status;
 }
 
-/* The first value that is not a float arrives: chunk k, filled entries so far, becomes one of doubles. */
-static gcg_status widen_chunk(gcg_points *p, int64_t k, int64_t filled, gcg_err *err)
+/* The first value that is not a float arrives: chunk k becomes one of doubles. */
+static gcg_status widen_chunk(gcg_points *p, int64_t k, gcg_err *err)
 {
     const float *narrow = p->value.chunk[k];
     double *wide = gcg_mem_alloc_array(GCG_POINTS_CHUNK, sizeof *wide);
     if (!wide) return gcg_fail_memory(err, "ratings being read");
-    for (int64_t i = 0; i < filled; i++) wide[i] = narrow[i];
+    for (int64_t i = 0; i < p->n - k * GCG_POINTS_CHUNK; i++) wide[i] = narrow[i];
     gcg_mem_free(p->value.chunk[k]);
     p->value.chunk[k] = wide;
-    p->first_double = k;
     return GCG_OK;
+}
+
+gcg_status gcg_points_extend(gcg_points *p, int64_t n, int wide, gcg_err *err)
+{
+    gcg_status status = GCG_OK;
+    if (n == 0) return GCG_OK;
+    if (wide && p->first_double == INT64_MAX) {
+        int64_t k = p->n / GCG_POINTS_CHUNK;
+        if (p->n % GCG_POINTS_CHUNK != 0) status = widen_chunk(p, k, err);
+        if (status != GCG_OK) return status;
+        p->first_double = k;
+    }
+    int64_t last = (p->n + n - 1) / GCG_POINTS_CHUNK;
+    for (int64_t k = p->n / GCG_POINTS_CHUNK; k <= last && status == GCG_OK; k++)
+        status = room_in_chunk(p, k, err);
+    if (status == GCG_OK) p->n += n;
+    return status;
+}
+
+static void put_codes(const gcg_chunks *column, int64_t first, int64_t n, const int32_t *code,
+                      const int32_t *fresh)
+{
+    int32_t *to = (int32_t *)column->chunk[first / GCG_POINTS_CHUNK] + first % GCG_POINTS_CHUNK;
+    for (int64_t i = 0; i < n; i++) to[i] = code[i] >= 0 ? code[i] : fresh[~code[i]];
+}
+
+static void put_values(const gcg_points *p, int64_t first, int64_t n, const double *value)
+{
+    int64_t k = first / GCG_POINTS_CHUNK, at = first % GCG_POINTS_CHUNK;
+    if (k >= p->first_double) {
+        memcpy((double *)p->value.chunk[k] + at, value, (size_t)n * sizeof *value);
+    } else {
+        float *to = (float *)p->value.chunk[k] + at;
+        for (int64_t i = 0; i < n; i++) to[i] = (float)value[i];
+    }
+}
+
+void gcg_points_put(gcg_points *p, int64_t first, int64_t n, const int32_t *user, const int32_t *fresh_user,
+                    const int32_t *item, const int32_t *fresh_item, const double *value)
+{
+    for (int64_t done = 0, now; done < n; done += now) {
+        int64_t at = first + done, left = GCG_POINTS_CHUNK - at % GCG_POINTS_CHUNK;
+        now = n - done < left ? n - done : left;
+        put_codes(&p->user, at, now, user + done, fresh_user);
+        put_codes(&p->item, at, now, item + done, fresh_item);
+        put_values(p, at, now, value + done);
+    }
 }
 
 static gcg_status new_file(gcg_points *p, const char *file, gcg_err *err)
@@ -91,51 +139,42 @@ static gcg_status new_file(gcg_points *p, const char *file, gcg_err *err)
     return GCG_OK;
 }
 
-/* Point number p->n stands on line of the last file: extends the last run or starts one. */
-static gcg_status note_line(gcg_points *p, int is_new_file, int64_t line, gcg_err *err)
+gcg_status gcg_line_runs_add(gcg_line_run **run, int64_t *runs, int64_t *capacity, gcg_line_run next,
+                             gcg_err *err)
 {
     enum { FIRST_CAPACITY = 64 };
-    if (p->runs > 0 && !is_new_file) {
-        gcg_line_run *last = &p->run[p->runs - 1];
-        int64_t since = p->n - last->first;
-        if (line == last->line + since / last->per_line) return GCG_OK;
-        if (since == 1 && line == last->line) {
-            last->per_line = 2;
-            return GCG_OK;
-        }
-    }
-    if (p->runs == p->run_capacity) {
-        int64_t capacity = p->run_capacity ? 2 * p->run_capacity : FIRST_CAPACITY;
-        gcg_line_run *grown = gcg_mem_resize_array(p->run, p->runs, capacity, sizeof *grown);
+    if (*runs == *capacity) {
+        int64_t more = *capacity ? 2 * *capacity : FIRST_CAPACITY;
+        gcg_line_run *grown = gcg_mem_resize_array(*run, *runs, more, sizeof *grown);
         if (!grown) return gcg_fail_memory(err, "line numbers");
-        p->run = grown;
-        p->run_capacity = capacity;
+        *run = grown;
+        *capacity = more;
     }
-    p->run[p->runs++] = (gcg_line_run){.first = p->n, .line = line, .file = p->files - 1, .per_line = 1};
+    (*run)[(*runs)++] = next;
     return GCG_OK;
 }
 
-gcg_status gcg_points_add(gcg_points *p, int32_t user, int32_t item, double value, const char *file,
-                          int64_t line, gcg_err *err)
+/* 1 when the run that begins at point first on line goes on where the last run ends. */
+static int continues(const gcg_points *p, int64_t first, const gcg_line_run *next)
 {
-    int64_t k = p->n / GCG_POINTS_CHUNK, i = p->n % GCG_POINTS_CHUNK;
-    gcg_status status = i == 0 ? room_for_one(p, k, err) : GCG_OK;
-    if (status == GCG_OK && p->keep_lines) {
-        int is_new_file = file != p->last_file;
-        if (is_new_file) status = new_file(p, file, err);
-        if (status == GCG_OK) status = note_line(p, is_new_file, line, err);
+    const gcg_line_run *last = &p->run[p->runs - 1];
+    return last->file == p->files - 1 && last->per_line == 1 && next->per_line == 1 &&
+           next->line - last->line == first - last->first;
+}
+
+gcg_status gcg_points_place_runs(gcg_points *p, int64_t first, const gcg_line_run *run, int64_t runs,
+                                 const char *file, gcg_err *err)
+{
+    gcg_status status = GCG_OK;
+    if (runs > 0 && file != p->last_file) status = new_file(p, file, err);
+    for (int64_t k = 0; k < runs && status == GCG_OK; k++) {
+        gcg_line_run next = run[k];
+        next.first += first;
+        next.file = p->files - 1;
+        if (p->runs > 0 && continues(p, next.first, &next)) continue;
+        status = gcg_line_runs_add(&p->run, &p->runs, &p->run_capacity, next, err);
     }
-    if (status == GCG_OK && p->first_double > k && !gcg_csr_fits_float(value))
-        status = widen_chunk(p, k, i, err);
-    if (status != GCG_OK) return status;
-    ((int32_t *)p->user.chunk[k])[i] = user;
-    ((int32_t *)p->item.chunk[k])[i] = item;
-    if (k >= p->first_double)
-        ((double *)p->value.chunk[k])[i] = value;
-    else
-        ((float *)p->value.chunk[k])[i] = (float)value;
-    p->n++;
-    return GCG_OK;
+    return status;
 }
 
 int64_t gcg_points_in_chunk(const gcg_points *p, int64_t k)

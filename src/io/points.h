@@ -39,9 +39,21 @@ typedef struct {
 void gcg_points_init(gcg_points *p, int keep_lines);
 void gcg_points_release(gcg_points *p); /* twice is fine */
 
-/* file must stay the same pointer as long as the file is the same. */
-gcg_status gcg_points_add(gcg_points *p, int32_t user, int32_t item, double value, const char *file,
-                          int64_t line, gcg_err *err);
+/* Room for n points more, numbers p->n, ...; p->n grows by n. wide: some are no floats. What they are is set
+ * by gcg_points_put, before anybody looks. */
+gcg_status gcg_points_extend(gcg_points *p, int64_t n, int wide, gcg_err *err);
+/* Sets points first..first + n - 1 of one column pair and the values. A negative code ~k stands for number
+ * fresh_user[k] or fresh_item[k]. Different points may be set by several threads at once. */
+void gcg_points_put(gcg_points *p, int64_t first, int64_t n, const int32_t *user, const int32_t *fresh_user,
+                    const int32_t *item, const int32_t *fresh_item, const double *value);
+
+/* The points from number first on have the runs given, whose numbers begin at 0. file must stay the same
+ * pointer as long as the file is the same. */
+gcg_status gcg_points_place_runs(gcg_points *p, int64_t first, const gcg_line_run *run, int64_t runs,
+                                 const char *file, gcg_err *err);
+/* Appends to a growing array of runs. */
+gcg_status gcg_line_runs_add(gcg_line_run **run, int64_t *runs, int64_t *capacity, gcg_line_run next,
+                             gcg_err *err);
 
 /* Entries in chunk k of a column of n points. */
 int64_t gcg_points_in_chunk(const gcg_points *p, int64_t k);

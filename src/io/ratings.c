@@ -16,28 +16,7 @@
 typedef struct {
     gcg_points points;
     gcg_idmap *users, *items;
-    int64_t rows, cols; /* declared by MatrixMarket */
 } builder;
-
-static gcg_status add_point(const gcg_point *point, void *user, gcg_err *err)
-{
-    builder *b = user;
-    int32_t u, i;
-    gcg_status status = gcg_idmap_add(b->users, point->user, point->user_length, &u, err);
-    if (status == GCG_OK) status = gcg_idmap_add(b->items, point->item, point->item_length, &i, err);
-    if (status == GCG_OK)
-        status = gcg_points_add(&b->points, u, i, point->value, point->file, point->line, err);
-    return status;
-}
-
-static gcg_status note_size(int64_t rows, int64_t cols, void *user, gcg_err *err)
-{
-    builder *b = user;
-    (void)err;
-    if (rows > b->rows) b->rows = rows;
-    if (cols > b->cols) b->cols = cols;
-    return GCG_OK;
-}
 
 /* Adds the ids 1..n. */
 static gcg_status add_declared(gcg_idmap *map, int64_t n, gcg_err *err)
@@ -271,9 +250,7 @@ static gcg_status no_ratings(const char *path, int path_count, const gcg_read_re
 static gcg_status build(builder *b, const gcg_read_options *options, gcg_diag *diag, gcg_ratings *out,
                         gcg_err *err)
 {
-    gcg_status status = add_declared(b->users, b->rows, err);
-    if (status == GCG_OK) status = add_declared(b->items, b->cols, err);
-    if (status == GCG_OK) status = renumber(b->users, &b->points, &b->points.user, err);
+    gcg_status status = renumber(b->users, &b->points, &b->points.user, err);
     if (status == GCG_OK) status = renumber(b->items, &b->points, &b->points.item, err);
     if (status == GCG_OK) status = fill_rows(b, &out->x, b->points.keep_lines, err);
     if (status == GCG_OK) status = settle(b, options, diag, out, err);
@@ -284,14 +261,18 @@ gcg_status gcg_ratings_read(const char *const *paths, int path_count, const gcg_
                             gcg_diag *diag, gcg_ratings *out, gcg_err *err)
 {
     builder b = {0};
-    gcg_sink sink = {.point = add_point, .size = note_size, .user = &b};
+    gcg_sink sink = {.points = &b.points};
     *out = (gcg_ratings){0};
     gcg_points_init(&b.points, options->duplicates == GCG_DUP_ERROR);
     gcg_status status = gcg_idmap_new(&b.users, err);
     if (status == GCG_OK) status = gcg_idmap_new(&b.items, err);
+    sink.users = b.users;
+    sink.items = b.items;
     if (status == GCG_OK) status = gcg_read_files(paths, path_count, options, diag, &sink, &out->report, err);
     if (status == GCG_OK && b.points.n == 0)
         status = no_ratings(paths[0], path_count, &out->report, diag, err);
+    if (status == GCG_OK) status = add_declared(b.users, sink.rows, err);
+    if (status == GCG_OK) status = add_declared(b.items, sink.cols, err);
     if (status == GCG_OK) status = build(&b, options, diag, out, err);
     gcg_points_release(&b.points);
     out->users = b.users;

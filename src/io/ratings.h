@@ -53,6 +53,7 @@ typedef struct {
     int value_map_count;
     int keep_duplicates; /* with GCG_DUP_ERROR: gcg_ratings_read reports them, returns GCG_ERR_DATA, but still
                           * fills out with the first rating of each pair (set by check) */
+    int zlib;            /* 1: unpack with zlib even where libisal is there (tests) */
     int64_t
         block; /* bytes read at once, 0 = a good number; never changes what is read (tests make it small) */
     gcg_read_progress_fn progress; /* NULL: none. When it stops the reading, the call fails with GCG_ERR_IO

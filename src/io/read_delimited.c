@@ -1,51 +1,28 @@
 /* Triples a line, separated by one separator: csv, tsv, semicolon, pipe, movielens (::), space, yahoo-r1.
  *
  * Which columns hold user, item and rating is --columns, by number or by the names of a header line. */
+#include <math.h>
 #include <string.h>
-#include "base/mem.h"
 #include "io/formats.h"
 #include "io/number.h"
+#include "io/swift.h"
 
-enum { USER, ITEM, RATING, PARTS };
+enum { USER, ITEM, RATING, PARTS = GCG_PARTS };
 
 typedef struct {
     gcg_reader *r;
-    gcg_separator separator;
-    int64_t column[PARTS]; /* from 0; -1: not given */
-    int64_t last;          /* largest of them */
-    int check_rest;        /* an open quote in an ignored column is an error */
+    const gcg_layout *l;
     gcg_field field[PARTS];
     int present[PARTS];
     int64_t fields; /* fields seen on the line, at most last + 1 */
-    char *scratch;  /* unescaped fields */
-    int64_t scratch_size;
 } delimited;
-
-/* Room for the fields of the current line without their doubled quotes. */
-static gcg_status scratch_reserve(delimited *d)
-{
-    if (d->scratch_size >= d->r->line.length) return GCG_OK;
-    char *scratch = gcg_mem_resize_array(d->scratch, 0, 2 * d->r->line.length, 1);
-    if (!scratch) return gcg_fail_memory(d->r->err, "line buffer");
-    d->scratch = scratch;
-    d->scratch_size = 2 * d->r->line.length;
-    return GCG_OK;
-}
 
 static gcg_status unescape_fields(delimited *d)
 {
-    int64_t used = 0;
-    for (int k = 0; k < PARTS; k++) {
-        gcg_field *f = &d->field[k];
-        if (!d->present[k] || !f->escaped) continue;
-        gcg_status status = scratch_reserve(d);
-        if (status != GCG_OK) return status;
-        f->length = gcg_field_unescape(f, d->scratch + used);
-        f->text = d->scratch + used;
-        used += f->length;
-        f->escaped = 0;
-    }
-    return GCG_OK;
+    gcg_status status = GCG_OK;
+    for (int k = 0; k < PARTS && status == GCG_OK; k++)
+        if (d->present[k] && d->field[k].escaped) status = gcg_reader_unescape(d->r, &d->field[k]);
+    return status;
 }
 
 /* Cuts the current line; *good = 0 when a quote is wrong (reported). */
@@ -56,18 +33,18 @@ static gcg_status split(delimited *d, int *good)
     gcg_field_result result = GCG_FIELD_OK;
     int escaped = 0;
     memset(d->present, 0, sizeof d->present);
-    for (d->fields = 0; d->fields <= d->last; d->fields++) {
-        result = gcg_field_next(d->separator, &at, end, &f);
+    for (d->fields = 0; d->fields <= d->l->last; d->fields++) {
+        result = gcg_field_next(d->l->separator, &at, end, &f);
         if (result != GCG_FIELD_OK) break;
         for (int k = 0; k < PARTS; k++)
-            if (d->fields == d->column[k]) {
+            if (d->fields == d->l->column[k]) {
                 d->field[k] = f;
                 d->present[k] = 1;
                 escaped |= f.escaped;
             }
     }
-    if (d->r->line.has_quote && d->check_rest)
-        while (result == GCG_FIELD_OK) result = gcg_field_next(d->separator, &at, end, &f);
+    if (d->r->line.has_quote && d->l->check_rest)
+        while (result == GCG_FIELD_OK) result = gcg_field_next(d->l->separator, &at, end, &f);
     *good = result == GCG_FIELD_OK || result == GCG_FIELD_NONE;
     if (!*good) gcg_reader_quote_error(d->r, result, &f);
     return escaped ? unescape_fields(d) : GCG_OK;
@@ -111,33 +88,34 @@ static int looks_like_header(const delimited *d)
     return d->present[USER] && d->present[ITEM] && is_id_name(&d->field[USER]) && is_id_name(&d->field[ITEM]);
 }
 
-static int same_name(delimited *d, const gcg_field *f, const gcg_column *c)
+static gcg_status same_name(delimited *d, gcg_field *f, const gcg_column *c, int *same)
 {
-    if (!f->escaped) return f->length == c->length && memcmp(f->text, c->text, (size_t)c->length) == 0;
-    return gcg_field_unescape(f, d->scratch) == c->length &&
-           memcmp(d->scratch, c->text, (size_t)c->length) == 0;
+    gcg_status status = f->escaped ? gcg_reader_unescape(d->r, f) : GCG_OK;
+    *same = status == GCG_OK && f->length == c->length && memcmp(f->text, c->text, (size_t)c->length) == 0;
+    return status;
 }
 
 /* Finds the columns that --columns names in the header, the current line. */
 static gcg_status resolve_names(delimited *d, const gcg_column *part, int parts)
 {
     gcg_reader *r = d->r;
-    gcg_status status = scratch_reserve(d);
-    if (status != GCG_OK) return status;
     for (int k = 0; k < parts; k++) {
         const char *at = r->line.text;
         gcg_field f;
         int64_t n = 0, hit = -1;
-        while (part[k].number == 0 &&
-               gcg_field_next(d->separator, &at, r->line.text + r->line.length, &f) == GCG_FIELD_OK) {
-            if (hit < 0 && same_name(d, &f, &part[k])) hit = n;
+        while (part[k].number == 0 && hit < 0 &&
+               gcg_field_next(d->l->separator, &at, r->line.text + r->line.length, &f) == GCG_FIELD_OK) {
+            int same;
+            gcg_status status = same_name(d, &f, &part[k], &same);
+            if (status != GCG_OK) return status;
+            if (same) hit = n;
             n++;
         }
         char shown[256], header[256];
         if (part[k].number > 0)
-            d->column[k] = part[k].number - 1;
+            r->layout->column[k] = part[k].number - 1;
         else if (hit >= 0)
-            d->column[k] = hit;
+            r->layout->column[k] = hit;
         else
             return gcg_reader_fatal(r, GCG_ERR_DATA, r->line.number, 1,
                                     "--columns: the header line '%s' has no column named '%s'",
@@ -147,45 +125,45 @@ static gcg_status resolve_names(delimited *d, const gcg_column *part, int parts)
     return GCG_OK;
 }
 
-static void find_last(delimited *d)
+static void find_last(gcg_layout *l)
 {
-    d->last = 0;
+    l->last = 0;
     for (int k = 0; k < PARTS; k++)
-        if (d->column[k] > d->last) d->last = d->column[k];
+        if (l->column[k] > l->last) l->last = l->column[k];
 }
 
 /* Sets the columns; *named = 1 when the first line, a header, is needed for it. */
-static int set_columns(delimited *d, gcg_column part[3], int *named)
+static int set_columns(gcg_layout *l, const gcg_read_options *o, gcg_column part[3], int *named)
 {
-    const gcg_read_options *o = d->r->options;
     int parts = o->columns ? gcg_columns_parse(o->columns, part) : 0;
     *named = 0;
-    for (int k = 0; k < PARTS; k++) d->column[k] = parts == 0 ? k : -1;
+    for (int k = 0; k < PARTS; k++) l->column[k] = parts == 0 ? k : -1;
     for (int k = 0; k < parts; k++) {
-        d->column[k] = part[k].number - 1;
+        l->column[k] = part[k].number - 1;
         *named |= part[k].number == 0;
     }
-    if (o->implicit || o->no_ratings) d->column[RATING] = -1;
-    find_last(d);
+    if (o->implicit || o->no_ratings) l->column[RATING] = -1;
+    find_last(l);
     return parts;
 }
 
 /* Deals with the first line, which was read: *is_header = 1 when it holds no point. */
 static gcg_status first_line(delimited *d, int *is_header)
 {
-    const gcg_read_options *o = d->r->options;
+    gcg_reader *r = d->r;
+    const gcg_read_options *o = r->options;
     gcg_column part[3];
-    int named, good = 1, parts = set_columns(d, part, &named);
+    int named, good = 1, parts = set_columns(r->layout, o, part, &named);
     gcg_status status = GCG_OK;
     *is_header = named || o->header == GCG_HEADER_YES;
     if (named) {
         status = resolve_names(d, part, parts);
-        if (o->implicit || o->no_ratings) d->column[RATING] = -1;
-        find_last(d);
+        if (o->implicit || o->no_ratings) r->layout->column[RATING] = -1;
+        find_last(r->layout);
     } else if (o->header == GCG_HEADER_AUTO) {
-        const char *at = d->r->line.text, *end = at + d->r->line.length;
+        const char *at = r->line.text, *end = at + r->line.length;
         gcg_field f;
-        while (gcg_field_next(d->separator, &at, end, &f) == GCG_FIELD_OK) continue;
+        while (gcg_field_next(d->l->separator, &at, end, &f) == GCG_FIELD_OK) continue;
         good = at ==
                NULL; /* a line with a wrong quote is no header; it is reported when it is read as a point */
         if (good) status = split(d, &good);
@@ -231,7 +209,7 @@ static gcg_status refuse_dense(delimited *d)
     int whole = 1;
     if (r->options->columns) return GCG_OK;
     end = start + r->line.length;
-    for (at = start; gcg_field_next(d->separator, &at, end, &f) == GCG_FIELD_OK; columns++) {
+    for (at = start; gcg_field_next(d->l->separator, &at, end, &f) == GCG_FIELD_OK; columns++) {
         if (gcg_number_parse(f.text, f.length, &value) != GCG_NUMBER_OK) return GCG_OK;
         if (columns == ITEM) whole = memchr(f.text, '.', (size_t)f.length) == NULL;
     }
@@ -243,22 +221,137 @@ static gcg_status refuse_dense(delimited *d)
         (long long)columns);
 }
 
-gcg_status gcg_read_delimited(gcg_reader *r)
+gcg_status gcg_delimited_begin(gcg_reader *r)
 {
-    delimited d = {.r = r, .separator = gcg_format_find(r->format)->separator};
-    d.check_rest = d.separator.byte == ',' || d.separator.byte == ';' || d.separator.byte == '|';
+    gcg_layout *l = r->layout;
+    delimited d = {.r = r, .l = l};
     int found, is_header = 0;
+    l->separator = gcg_format_find(l->format)->separator;
+    l->check_rest = l->separator.byte == ',' || l->separator.byte == ';' || l->separator.byte == '|';
     gcg_status status = gcg_reader_line(r, &found);
-    if (status == GCG_OK && found) {
-        status = first_line(&d, &is_header);
-        if (status == GCG_OK) gcg_reader_begin(r, is_header);
-        if (status == GCG_OK && !is_header) status = refuse_dense(&d);
-        if (status == GCG_OK && !is_header) status = read_point(&d);
+    if (status != GCG_OK || !found) return status;
+    status = first_line(&d, &is_header);
+    if (status != GCG_OK) return status;
+    gcg_reader_begin(r, is_header);
+    l->begun = 1;
+    if (is_header) return GCG_OK;
+    status = refuse_dense(&d);
+    return status == GCG_OK ? read_point(&d) : status;
+}
+
+/* The separator at p: returns the byte behind it, or NULL. */
+static inline const char *swift_separator(gcg_separator s, const char *p)
+{
+    if (s.byte == ' ') return *p == ' ' || *p == '\t' ? p + 1 : NULL;
+    return *p == s.byte && (s.width == 1 || p[1] == s.byte) ? p + s.width : NULL;
+}
+
+/* A line of two or three short plain fields. */
+typedef struct {
+    const char *user, *user_end, *item, *item_end;
+    uint64_t user_number, item_number;
+    double value;
+    int has_value;
+} swift_line;
+
+/* The fields at p, then the rest of the line: returns the next line, or NULL when this one needs to be read
+ * the long way. */
+static inline const char *swift_fields(const gcg_reader *r, gcg_separator s, const char *p, swift_line *f)
+{
+    const gcg_layout *l = r->layout;
+    f->user = p;
+    f->user_end = p = gcg_swift_integer(p, &f->user_number);
+    if (!p || !(p = swift_separator(s, p))) return NULL;
+    f->item = p;
+    f->item_end = p = gcg_swift_integer(p, &f->item_number);
+    if (!p) return NULL;
+    f->value = r->options->implicit ? 1 : NAN;
+    f->has_value = r->options->implicit;
+    if (l->column[RATING] >= 0) {
+        const char *next = r->options->pairs ? gcg_swift_line_end(p) : NULL;
+        if (next) return next;
+        if (!(p = swift_separator(s, p)) || !(p = gcg_swift_decimal(p, &f->value))) return NULL;
+        f->has_value = 1;
     }
+    const char *next = gcg_swift_line_end(p);
+    if (next) return next;
+    p = swift_separator(s, p);
+    return p ? gcg_swift_skip(p, l->check_rest) : NULL;
+}
+
+static gcg_status swift_record(gcg_reader *r, const swift_line *f)
+{
+    r->found.record[r->found.n++] = (gcg_point){.user = f->user,
+                                                .item = f->item,
+                                                .user_length = (size_t)(f->user_end - f->user),
+                                                .item_length = (size_t)(f->item_end - f->item),
+                                                .value = f->value,
+                                                .has_value = f->has_value,
+                                                .file = r->file,
+                                                .line = r->carry.line};
+    return GCG_OK;
+}
+
+static inline gcg_status swift_point(gcg_reader *r, const swift_line *f)
+{
+    gcg_found *found = &r->found;
+    int32_t user, item;
+    if (found->records) return swift_record(r, f);
+    gcg_status status = gcg_found_integer(&found->user, f->user_number, f->user,
+                                          (size_t)(f->user_end - f->user), &user, &r->err);
+    if (status == GCG_OK)
+        status = gcg_found_integer(&found->item, f->item_number, f->item, (size_t)(f->item_end - f->item),
+                                   &item, &r->err);
+    if (status == GCG_OK) status = gcg_found_put(found, user, item, f->value, r->carry.line, &r->err);
+    return status;
+}
+
+/* Reads lines as long as they are of the usual kind. */
+static inline gcg_status swift_lines(gcg_reader *r, gcg_separator s)
+{
+    gcg_status status = GCG_OK;
+    int64_t before = r->carry.line, dropped = 0;
+    while (r->at < r->end && status == GCG_OK) {
+        swift_line f;
+        const char *next = swift_fields(r, s, r->at, &f);
+        if (!next) break;
+        r->at = next;
+        r->carry.line++;
+        if (f.has_value && (r->options->value_map_count > 0 || gcg_reader_is_watched(f.value)) &&
+            !gcg_reader_map_value(r, &f.value))
+            dropped++;
+        else
+            status = swift_point(r, &f);
+    }
+    r->tally.lines += r->carry.line - before;
+    r->tally.points += r->carry.line - before - dropped;
+    return r->status = status;
+}
+
+/* The columns are the first ones. */
+static int is_usual(const gcg_layout *l)
+{
+    return l->column[USER] == 0 && l->column[ITEM] == 1 && (l->column[RATING] == 2 || l->column[RATING] < 0);
+}
+
+gcg_status gcg_delimited_lines(gcg_reader *r)
+{
+    static const gcg_separator blanks = {' ', 1}, colons = {':', 2};
+    const gcg_layout *l = r->layout;
+    delimited d = {.r = r, .l = l};
+    int found = 1, swift = gcg_swift_works && is_usual(l);
+    gcg_status status = r->status;
     while (status == GCG_OK && found) {
-        status = gcg_reader_line(r, &found);
+        if (swift && r->errors == 0) { /* compiled once for each kind of separator */
+            if (l->separator.byte == ' ')
+                status = swift_lines(r, blanks);
+            else if (l->separator.width == 2)
+                status = swift_lines(r, colons);
+            else
+                status = swift_lines(r, (gcg_separator){l->separator.byte, 1});
+        }
+        if (status == GCG_OK) status = gcg_reader_line(r, &found);
         if (status == GCG_OK && found) status = read_point(&d);
     }
-    gcg_mem_free(d.scratch);
     return status;
 }

@@ -8,16 +8,9 @@
 #include <string.h>
 #include "io/formats.h"
 #include "io/number.h"
+#include "io/swift.h"
 
 static const gcg_separator BLANKS = {' ', 1};
-
-typedef struct {
-    gcg_reader *r;
-    int pattern, symmetric;
-    int64_t rows, cols, entries;  /* as declared */
-    int64_t size_line, count_col; /* where the declared count stands */
-    int64_t found;                /* entry lines, good or bad */
-} mtx;
 
 static int same_word(const gcg_field *f, const char *word)
 {
@@ -27,13 +20,12 @@ static int same_word(const gcg_field *f, const char *word)
 }
 
 /* The four words after %%MatrixMarket. */
-static gcg_status read_banner(mtx *m)
+static gcg_status read_banner(gcg_reader *r)
 {
     static const char *const accepted[4][4] = {
         {"matrix"}, {"coordinate"}, {"real", "integer", "pattern"}, {"general", "symmetric"}};
     static const char *const named[4] = {"matrix", "coordinate (one entry a line)",
                                          "real, integer or pattern", "general or symmetric"};
-    gcg_reader *r = m->r;
     const char *at = r->line.text, *end = at + r->line.length;
     gcg_field f;
     int chosen[4];
@@ -49,14 +41,15 @@ static gcg_status read_banner(mtx *m)
                                     "this word of the MatrixMarket banner must be %s", named[k]);
         chosen[k] = i;
     }
-    m->pattern = chosen[2] == 2;
-    m->symmetric = chosen[3] == 1;
+    r->layout->has_banner = 1;
+    r->layout->pattern = chosen[2] == 2;
+    r->layout->symmetric = chosen[3] == 1;
     return GCG_OK;
 }
 
-static gcg_status read_size(mtx *m)
+static gcg_status read_size(gcg_reader *r)
 {
-    gcg_reader *r = m->r;
+    gcg_layout *m = r->layout;
     const char *at = r->line.text, *end = at + r->line.length;
     int64_t *number[3] = {&m->rows, &m->cols, &m->entries};
     gcg_field f;
@@ -81,9 +74,8 @@ static gcg_status read_size(mtx *m)
 }
 
 /* Reads a row or column number into f (leading zeros dropped); 0 after reporting. */
-static int read_index(mtx *m, gcg_field_result result, gcg_field *f, int64_t limit, const char *what)
+static int read_index(gcg_reader *r, gcg_field_result result, gcg_field *f, int64_t limit, const char *what)
 {
-    gcg_reader *r = m->r;
     char shown[256];
     int64_t index;
     if (result != GCG_FIELD_OK) {
@@ -108,15 +100,25 @@ static int read_index(mtx *m, gcg_field_result result, gcg_field *f, int64_t lim
     return 0;
 }
 
-static gcg_status read_entry(mtx *m)
+static gcg_status hand_out(gcg_reader *r, const gcg_field *row, const gcg_field *col, double value,
+                           int has_value)
 {
-    gcg_reader *r = m->r;
+    gcg_status status = gcg_reader_point(r, row, col, value, has_value);
+    int diagonal = row->length == col->length && memcmp(row->text, col->text, (size_t)row->length) == 0;
+    if (status == GCG_OK && r->layout->symmetric && !diagonal)
+        status = gcg_reader_point(r, col, row, value, has_value);
+    return status;
+}
+
+static gcg_status read_entry(gcg_reader *r)
+{
+    const gcg_layout *m = r->layout;
     const char *at = r->line.text, *end = at + r->line.length;
     gcg_field row, col, f;
     double value = r->options->no_ratings ? NAN : 1;
     int has_value = !r->options->no_ratings;
-    if (!read_index(m, gcg_field_next(BLANKS, &at, end, &row), &row, m->rows, "row") ||
-        !read_index(m, gcg_field_next(BLANKS, &at, end, &col), &col, m->cols, "column"))
+    if (!read_index(r, gcg_field_next(BLANKS, &at, end, &row), &row, m->rows, "row") ||
+        !read_index(r, gcg_field_next(BLANKS, &at, end, &col), &col, m->cols, "column"))
         return GCG_OK;
     if (!m->pattern) {
         gcg_field_result result = gcg_field_next(BLANKS, &at, end, &f);
@@ -127,47 +129,89 @@ static gcg_status read_entry(mtx *m)
                          "more fields than a MatrixMarket entry has");
         return GCG_OK;
     }
-    gcg_status status = gcg_reader_point(r, &row, &col, value, has_value);
-    int diagonal = row.length == col.length && memcmp(row.text, col.text, (size_t)row.length) == 0;
-    if (status == GCG_OK && m->symmetric && !diagonal)
-        status = gcg_reader_point(r, &col, &row, value, has_value);
+    return hand_out(r, &row, &col, value, has_value);
+}
+
+gcg_status gcg_mtx_begin(gcg_reader *r)
+{
+    gcg_status status = GCG_OK;
+    int found = 1;
+    if (!r->layout->has_banner) {
+        status = gcg_reader_any_line(r, &found);
+        if (status == GCG_OK && found) status = read_banner(r);
+    }
+    if (status == GCG_OK && found) status = gcg_reader_line(r, &found);
+    if (status != GCG_OK || !found) return status;
+    status = read_size(r);
+    r->layout->begun = status == GCG_OK;
     return status;
 }
 
-static gcg_status read_entries(mtx *m)
+/* An entry of short plain numbers at p: the next line, or NULL when it needs to be read the long way. */
+static const char *swift_entry(const gcg_reader *r, const char *p, gcg_field *row, gcg_field *col,
+                               double *value)
 {
-    gcg_reader *r = m->r;
-    int found;
+    const gcg_layout *m = r->layout;
+    uint64_t i, j;
+    row->start = row->text = p;
+    p = gcg_swift_integer(p, &i);
+    if (!p || *p != ' ' || i < 1 || i > (uint64_t)m->rows) return NULL;
+    row->length = p - row->text;
+    col->start = col->text = ++p;
+    p = gcg_swift_integer(p, &j);
+    if (!p || j < 1 || j > (uint64_t)m->cols) return NULL;
+    col->length = p - col->text;
+    *value = 1;
+    if (!m->pattern && (*p != ' ' || !(p = gcg_swift_decimal(p + 1, value)))) return NULL;
+    return gcg_swift_line_end(p);
+}
+
+/* Reads lines as long as they are of the usual kind. */
+static gcg_status swift_entries(gcg_reader *r)
+{
+    gcg_field row, col;
+    double value;
+    gcg_status status = GCG_OK;
+    while (r->at < r->end && r->carry.found < r->layout->entries && status == GCG_OK) {
+        const char *next = swift_entry(r, r->at, &row, &col, &value);
+        if (!next) break;
+        r->at = next;
+        r->line.number = ++r->carry.line;
+        r->tally.lines++;
+        r->carry.found++;
+        status = hand_out(r, &row, &col, value, 1);
+    }
+    return status;
+}
+
+gcg_status gcg_mtx_lines(gcg_reader *r)
+{
+    int found, swift = gcg_swift_works && !r->options->implicit && !r->options->no_ratings;
     for (;;) {
-        gcg_status status = gcg_reader_line(r, &found);
-        if (status != GCG_OK) return status;
-        if (!found) break;
-        if (m->found++ == m->entries)
+        gcg_status status = r->status;
+        if (status == GCG_OK && swift) status = swift_entries(r);
+        if (status == GCG_OK) status = gcg_reader_line(r, &found);
+        if (status != GCG_OK || !found) return status;
+        if (r->carry.found++ == r->layout->entries)
             return gcg_reader_fatal(r, GCG_ERR_DATA, r->line.number, 1,
                                     "the size line promises %lld entries, this is one more",
-                                    (long long)m->entries);
-        status = read_entry(m);
+                                    (long long)r->layout->entries);
+        status = read_entry(r);
         if (status != GCG_OK) return status;
     }
-    if (m->found < m->entries)
-        gcg_reader_error(r, m->size_line, m->count_col, "%lld entries promised, %lld found",
-                         (long long)m->entries, (long long)m->found);
-    return GCG_OK;
 }
 
-gcg_status gcg_read_mtx(gcg_reader *r)
+void gcg_mtx_skip(gcg_carry *c, int64_t lines)
 {
-    mtx m = {.r = r};
-    int found;
-    gcg_status status = gcg_reader_any_line(r, &found);
-    if (status != GCG_OK || !found) return status;
-    status = read_banner(&m);
-    if (status == GCG_OK) status = gcg_reader_line(r, &found);
-    if (status != GCG_OK) return status;
-    if (!found) return gcg_reader_fatal(r, GCG_ERR_DATA, 0, 0, "no size line: rows, columns, entries");
-    status = read_size(&m);
-    if (status == GCG_OK) status = read_entries(&m);
-    if (status == GCG_OK && r->errors == 0 && r->sink->size)
-        status = r->sink->size(m.rows, m.cols, r->sink->user, r->err);
-    return status;
+    c->found += lines;
+}
+
+void gcg_mtx_end(gcg_reader *r)
+{
+    const gcg_layout *m = r->layout;
+    if (!m->begun)
+        gcg_reader_fatal(r, GCG_ERR_DATA, 0, 0, "no size line: rows, columns, entries");
+    else if (r->carry.found < m->entries)
+        gcg_reader_error(r, m->size_line, m->count_col, "%lld entries promised, %lld found",
+                         (long long)m->entries, (long long)r->carry.found);
 }

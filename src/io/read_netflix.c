@@ -1,51 +1,40 @@
 /* The Netflix Prize's blocks: a line "movie:", then lines "user,rating[,date]" of that movie.
  *
  * Lines with the user alone (probe.txt) or with user and date (qualifying.txt) are pairs without a rating. */
+#define _GNU_SOURCE /* memrchr */
 #include "io/formats.h"
+#include "io/swift.h"
 
 static const gcg_separator COMMA = {',', 1};
 
-typedef struct {
-    gcg_reader *r;
-    char movie_text[GCG_ID_TEXT]; /* the line that held it is gone by the time it is used */
-    gcg_field movie;              /* length 0: none yet */
-    int usable;                   /* its id was fine */
-    int64_t ratings;              /* lines of this movie */
-} netflix;
-
-static void end_movie(netflix *n)
+static void end_movie(gcg_reader *r)
 {
-    if (n->movie.length > 0 && n->ratings == 0) n->r->report->empty_blocks++;
+    if (r->carry.id_length > 0 && r->carry.found == 0) r->tally.empty_blocks++;
 }
 
-/* The current line without blanks around it. */
-static gcg_field trimmed(const gcg_reader *r)
+/* A line without blanks around it. */
+static gcg_field trimmed(const char *start, const char *end)
 {
-    const char *start = r->line.text, *end = start + r->line.length;
     while (start < end && (*start == ' ' || *start == '\t')) start++;
     while (end > start && (end[-1] == ' ' || end[-1] == '\t')) end--;
     return (gcg_field){.start = start, .text = start, .length = end - start};
 }
 
-static void start_movie(netflix *n, gcg_field line)
+static void start_movie(gcg_reader *r, gcg_field line)
 {
-    end_movie(n);
+    end_movie(r);
     line.length--; /* the colon */
-    n->usable = gcg_reader_check_id(n->r, &line, "movie");
-    n->ratings = 0;
-    n->movie =
-        (gcg_field){.start = n->movie_text, .text = n->movie_text, .length = n->usable ? line.length : 1};
-    if (n->usable) memcpy(n->movie_text, line.text, (size_t)line.length);
+    gcg_reader_set_block(r, &line, gcg_reader_check_id(r, &line, "movie"));
+    r->carry.found = 0;
 }
 
-static gcg_status read_user(netflix *n)
+static gcg_status read_user(gcg_reader *r)
 {
-    gcg_reader *r = n->r;
     const char *at = r->line.text, *end = at + r->line.length;
-    gcg_field user, rating;
+    gcg_field user, rating, movie = gcg_reader_block(r);
     double value;
     int has_value;
-    n->ratings++;
+    r->carry.found = 1;
     gcg_field_result result = gcg_field_next(COMMA, &at, end, &user);
     if (result != GCG_FIELD_OK) {
         gcg_reader_quote_error(r, result, &user);
@@ -56,31 +45,87 @@ static gcg_status read_user(netflix *n)
     /* qualifying.txt: "user,2005-12-19" */
     if (present && r->options->pairs && gcg_reader_is_date(rating.text, rating.length)) present = 0;
     if (!gcg_reader_check_id(r, &user, "user") ||
-        !gcg_reader_rating(r, present ? &rating : NULL, &value, &has_value) || !n->usable)
+        !gcg_reader_rating(r, present ? &rating : NULL, &value, &has_value) || !r->carry.usable)
         return GCG_OK;
-    return gcg_reader_point(r, &user, &n->movie, value, has_value);
+    return gcg_reader_point(r, &user, &movie, value, has_value);
 }
 
-gcg_status gcg_read_netflix(gcg_reader *r)
+/* A line of a short plain user and rating at p: the next line, or NULL when it needs to be read the long way.
+ */
+static const char *swift_user(const char *p, gcg_field *user, uint64_t *number, double *value)
 {
-    netflix n = {.r = r};
-    int found;
+    user->start = user->text = p;
+    p = gcg_swift_integer(p, number);
+    if (!p || *p != ',') return NULL;
+    user->length = p - user->text;
+    p = gcg_swift_decimal(p + 1, value);
+    if (!p) return NULL;
+    const char *next = gcg_swift_line_end(p);
+    if (next) return next;
+    next = *p == ',' ? gcg_swift_skip(p + 1, 0) : NULL;
+    if (!next) return NULL;
+    p = next[-2] == '\r' ? next - 3 : next - 2; /* last byte of the line: a colon would make it a movie's */
+    return *p == ':' || *p == ' ' || *p == '\t' ? NULL : next;
+}
+
+/* Reads lines of a movie as long as they are of the usual kind. */
+static gcg_status swift_users(gcg_reader *r)
+{
+    gcg_field user;
+    uint64_t number;
+    double value;
+    gcg_status status = GCG_OK;
+    while (r->at < r->end && status == GCG_OK) {
+        const char *next = swift_user(r->at, &user, &number, &value);
+        if (!next) break;
+        r->at = next;
+        r->line.number = ++r->carry.line;
+        r->tally.lines++;
+        r->carry.found = 1;
+        status = gcg_reader_block_point(r, 0, &user, number, value);
+    }
+    return status;
+}
+
+gcg_status gcg_netflix_lines(gcg_reader *r)
+{
+    int found, swift = gcg_swift_works && !r->options->implicit && !r->options->no_ratings;
     for (;;) {
-        gcg_status status = gcg_reader_line(r, &found);
-        if (status != GCG_OK) return status;
-        if (!found) break;
-        gcg_field line = trimmed(r);
-        if (line.text[line.length - 1] == ':') {
-            start_movie(&n, line);
-        } else if (n.movie.length == 0) {
+        gcg_status status = r->status;
+        if (status == GCG_OK && swift && r->carry.usable) status = swift_users(r);
+        if (status == GCG_OK) status = gcg_reader_line(r, &found);
+        if (status != GCG_OK || !found) return status;
+        gcg_field line = trimmed(r->line.text, r->line.text + r->line.length);
+        if (line.text[line.length - 1] == ':')
+            start_movie(r, line);
+        else if (r->carry.id_length == 0)
             return gcg_reader_fatal(
                 r, GCG_ERR_DATA, r->line.number, 1,
                 "a rating before any movie; the netflix format begins with a line \"movie:\"");
-        } else {
-            status = read_user(&n);
-            if (status != GCG_OK) return status;
-        }
+        else
+            status = read_user(r);
+        if (status != GCG_OK) return status;
     }
-    end_movie(&n);
-    return GCG_OK;
+}
+
+void gcg_netflix_end(gcg_reader *r)
+{
+    end_movie(r);
+}
+
+const char *gcg_netflix_last_block(const char *text, const char *end)
+{
+    for (const char *colon = end; (colon = memrchr(text, ':', (size_t)(colon - text))) != NULL;) {
+        const char *p = colon + 1, *lf;
+        while (p < end && (*p == ' ' || *p == '\t' || *p == '\r')) p++;
+        if (p < end && *p != '\n') continue;
+        lf = memrchr(text, '\n', (size_t)(colon - text));
+        return lf ? lf + 1 : text;
+    }
+    return NULL;
+}
+
+void gcg_netflix_skip(gcg_carry *c, int64_t lines)
+{
+    if (lines > 0) c->found = 1;
 }

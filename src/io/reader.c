@@ -5,16 +5,80 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include "base/mem.h"
 #include "io/formats.h"
 #include "io/number.h"
 
 static const double NEVER_AGAIN = 255; /* Yahoo! R1: "never play again", not a rating */
-static const double R1_LARGEST = 100;  /* its largest rating */
 
-static void tell(gcg_reader *r, gcg_status status, int64_t line, int64_t col, const char *text)
+struct gcg_scrap {
+    gcg_scrap *next;
+    char text[];
+};
+
+static void release_scrap(gcg_reader *r)
 {
-    if (r->errors++ == 0) gcg_fail(r->err, status, r->file, line, col, "%s", text);
-    gcg_report(r->diag, GCG_ERROR, r->file, line, col, "%s", text);
+    while (r->scrap) {
+        gcg_scrap *next = r->scrap->next;
+        gcg_mem_free(r->scrap);
+        r->scrap = next;
+    }
+}
+
+void gcg_reader_init(gcg_reader *r, const gcg_read_options *options, const gcg_idmap *users,
+                     const gcg_idmap *items, gcg_layout *layout)
+{
+    *r = (gcg_reader){.options = options, .layout = layout};
+    gcg_found_init(&r->found, users, items, options->duplicates == GCG_DUP_ERROR);
+}
+
+void gcg_reader_release(gcg_reader *r)
+{
+    gcg_found_release(&r->found);
+    release_scrap(r);
+}
+
+void gcg_carry_copy(gcg_carry *to, const gcg_carry *from)
+{
+    memcpy(to, from, offsetof(gcg_carry, id));
+    memcpy(to->id, from->id, (size_t)from->id_length);
+}
+
+int gcg_carry_equal(const gcg_carry *a, const gcg_carry *b)
+{
+    return a->line == b->line && a->found == b->found && a->promised == b->promised &&
+           a->overfull == b->overfull && a->usable == b->usable && a->block_line == b->block_line &&
+           a->block_col == b->block_col && a->id_length == b->id_length &&
+           memcmp(a->id, b->id, (size_t)a->id_length) == 0;
+}
+
+void gcg_reader_start(gcg_reader *r, const gcg_carry *carry, const char *text, int64_t length,
+                      gcg_text_scan scan)
+{
+    r->at = text;
+    r->end = text + length;
+    r->scan = scan;
+    if (carry != &r->carry) gcg_carry_copy(&r->carry, carry);
+    memcpy(r->first_block, r->carry.id, (size_t)r->carry.id_length);
+    r->block = r->first_block;
+    r->has_block_code = 0;
+    r->tally = (gcg_tally){0};
+    r->messages = 0;
+    r->errors = 0;
+    r->status = GCG_OK;
+    release_scrap(r);
+    int64_t most = scan.lines + 1; /* the last line may have no LF */
+    r->status = gcg_found_start(&r->found, r->layout->symmetric ? 2 * most : most, &r->err);
+}
+
+static void keep_message(gcg_reader *r, gcg_severity severity, int64_t line, int64_t col, const char *text)
+{
+    if (r->messages == GCG_READER_MESSAGES) return;
+    gcg_message *m = &r->message[r->messages++];
+    m->severity = severity;
+    m->line = line;
+    m->col = col;
+    snprintf(m->text, sizeof m->text, "%s", text);
 }
 
 void gcg_reader_error(gcg_reader *r, int64_t line, int64_t col, const char *format, ...)
@@ -24,7 +88,8 @@ void gcg_reader_error(gcg_reader *r, int64_t line, int64_t col, const char *form
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    tell(r, GCG_ERR_DATA, line, col, text);
+    r->errors++;
+    keep_message(r, GCG_ERROR, line, col, text);
 }
 
 gcg_status gcg_reader_fatal(gcg_reader *r, gcg_status status, int64_t line, int64_t col, const char *format,
@@ -35,7 +100,9 @@ gcg_status gcg_reader_fatal(gcg_reader *r, gcg_status status, int64_t line, int6
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    tell(r, status, line, col, text);
+    r->errors++;
+    keep_message(r, GCG_ERROR, line, col, text);
+    r->status = status;
     return status;
 }
 
@@ -60,39 +127,52 @@ static int is_blank_line(const gcg_line *line)
 
 void gcg_reader_begin(gcg_reader *r, int header)
 {
-    if (r->told == r->format && r->told_header == header) return;
-    if (r->told == GCG_FORMAT_AUTO) {
-        r->report->format = r->format;
-        r->report->header = header;
-    }
-    r->told = r->format;
-    r->told_header = header;
+    gcg_layout *l = r->layout;
+    char text[64];
+    l->header = header;
+    l->noted = 1;
+    if (l->told == l->format && l->told_header == header) return;
+    l->told = l->format;
+    l->told_header = header;
     const char *asked = r->options->format == GCG_FORMAT_AUTO ? "" : " (asked for)";
-    const char *first = gcg_format_find(r->format)->separator.byte == 0 ? ""
+    const char *first = gcg_format_find(l->format)->separator.byte == 0 ? ""
                         : header                                        ? ", with a header line"
                                                                         : ", without a header line";
-    gcg_report(r->diag, GCG_NOTE, r->file, 0, 0, "read as %s%s%s", gcg_format_name(r->format), asked, first);
+    snprintf(text, sizeof text, "read as %s%s%s", gcg_format_name(l->format), asked, first);
+    keep_message(r, GCG_NOTE, 0, 0, text);
 }
 
-/* Every so many lines. */
-static gcg_status tell_progress(const gcg_reader *r)
+/* First place of a byte in the line, or its end. */
+static const char *find_in_line(const char *text, const char *end, char byte)
 {
-    enum { EVERY = 1 << 16 };
-    const gcg_read_options *o = r->options;
-    if (!o->progress || r->report->lines % EVERY != 0) return GCG_OK;
-    if (!o->progress(r->stored + gcg_input_stored(r->in), r->stored_total, o->progress_user)) return GCG_OK;
-    return gcg_fail(r->err, GCG_ERR_IO, r->file, 0, 0, "interrupted while reading");
+    const char *at = memchr(text, byte, (size_t)(end - text));
+    return at ? at : end;
+}
+
+/* Cuts the next line off the piece; 0 at its end. */
+static int next_line(gcg_reader *r)
+{
+    if (r->at == r->end) return 0;
+    const char *text = r->at, *lf = memchr(text, '\n', (size_t)(r->end - text)), *end = lf ? lf : r->end;
+    r->at = lf ? lf + 1 : r->end;
+    if (lf && end > text && end[-1] == '\r') end--;
+    r->line = (gcg_line){.text = text, .length = end - text, .number = ++r->carry.line};
+    if (r->scan.quote) r->line.has_quote = find_in_line(text, end, '"') < end;
+    const char *cr = r->scan.cr ? find_in_line(text, end, '\r') : end;
+    const char *nul = r->scan.nul ? find_in_line(text, end, '\0') : end;
+    const char *bad = cr < nul ? cr : nul;
+    if (bad < end) {
+        r->line.bad = *bad;
+        r->line.bad_col = bad - text + 1;
+    }
+    return 1;
 }
 
 gcg_status gcg_reader_any_line(gcg_reader *r, int *found)
 {
-    gcg_err why;
-    if (tell_progress(r) != GCG_OK) return GCG_ERR_IO;
-    gcg_status status = gcg_input_line(r->in, &r->line, found, &why);
-    if (status == GCG_ERR_NOMEM) return gcg_fail(r->err, status, NULL, 0, 0, "%s", why.text);
-    if (status != GCG_OK) return gcg_reader_fatal(r, status, 0, 0, "%s", why.text);
+    *found = next_line(r);
     if (!*found) return GCG_OK;
-    r->report->lines++;
+    r->tally.lines++;
     if (r->line.bad_col && r->line.bad == '\0')
         return gcg_reader_fatal(r, GCG_ERR_DATA, r->line.number, r->line.bad_col,
                                 "a NUL byte: this is not a text file");
@@ -109,9 +189,9 @@ gcg_status gcg_reader_line(gcg_reader *r, int *found)
         if (status != GCG_OK || !*found) return status;
         if (r->line.bad_col) continue;
         if (r->line.length > 0 && (r->line.text[0] == '#' || r->line.text[0] == '%'))
-            r->report->comment++;
+            r->tally.comment++;
         else if (is_blank_line(&r->line))
-            r->report->blank++;
+            r->tally.blank++;
         else
             return GCG_OK;
     }
@@ -221,44 +301,108 @@ int gcg_reader_rating(gcg_reader *r, const gcg_field *f, double *value, int *has
     return *has_value;
 }
 
-/* Applies the value maps: 0 when the rating is dropped. */
-static int map_value(gcg_reader *r, double *value)
+gcg_status gcg_reader_unescape(gcg_reader *r, gcg_field *f)
+{
+    gcg_scrap *scrap = gcg_mem_alloc_array((int64_t)sizeof *scrap + f->length, 1);
+    if (!scrap) return r->status = gcg_fail_memory(&r->err, "line buffer");
+    scrap->next = r->scrap;
+    r->scrap = scrap;
+    f->length = gcg_field_unescape(f, scrap->text);
+    f->text = scrap->text;
+    f->escaped = 0;
+    return GCG_OK;
+}
+
+int gcg_reader_map_value(gcg_reader *r, double *value)
 {
     const gcg_read_options *o = r->options;
     for (int k = 0; k < o->value_map_count; k++) {
         if (o->value_maps[k].from != *value) continue;
         if (o->value_maps[k].drop) {
-            r->report->dropped++;
+            r->tally.dropped++;
             return 0;
         }
-        r->report->mapped++;
+        r->tally.mapped++;
         *value = o->value_maps[k].to;
         return 1;
     }
-    if (*value == NEVER_AGAIN && r->format == GCG_FORMAT_YAHOO_R1) {
-        r->report->mapped++;
+    if (*value == NEVER_AGAIN && r->layout->format == GCG_FORMAT_YAHOO_R1) {
+        r->tally.mapped++;
         *value = 0;
-    } else if (*value > R1_LARGEST) {
-        if (*value == NEVER_AGAIN)
-            r->never_again++;
-        else
-            r->above_100++;
+    } else if (!gcg_reader_is_watched(*value)) {
+        return 1;
+    } else if (*value == NEVER_AGAIN) {
+        r->tally.never_again++;
+    } else {
+        r->tally.above_100++;
     }
     return 1;
+}
+
+/* The code of a field's id; that of the block's id is looked up once. */
+static gcg_status code_of(gcg_reader *r, gcg_found_side *side, const gcg_field *f, int32_t *code)
+{
+    gcg_status status = GCG_OK;
+    if (f->text != r->block) return gcg_found_code(side, f->text, (size_t)f->length, code, &r->err);
+    if (!r->has_block_code)
+        status = gcg_found_code(side, f->text, (size_t)f->length, &r->block_code, &r->err);
+    r->has_block_code = status == GCG_OK;
+    *code = r->block_code;
+    return status;
 }
 
 gcg_status gcg_reader_point(gcg_reader *r, const gcg_field *user, const gcg_field *item, double value,
                             int has_value)
 {
-    if (r->errors > 0 || (has_value && !map_value(r, &value))) return GCG_OK;
-    r->report->points++;
-    gcg_point point = {.user = user->text,
-                       .item = item->text,
-                       .user_length = (size_t)user->length,
-                       .item_length = (size_t)item->length,
-                       .value = value,
-                       .has_value = has_value,
-                       .file = r->file,
-                       .line = r->line.number};
-    return r->sink->point(&point, r->sink->user, r->err);
+    gcg_found *f = &r->found;
+    int32_t u = 0, i = 0;
+    if (r->errors > 0 || (has_value && !gcg_reader_map_value(r, &value))) return GCG_OK;
+    r->tally.points++;
+    if (f->records) {
+        f->record[f->n++] = (gcg_point){.user = user->text,
+                                        .item = item->text,
+                                        .user_length = (size_t)user->length,
+                                        .item_length = (size_t)item->length,
+                                        .value = value,
+                                        .has_value = has_value,
+                                        .file = r->file,
+                                        .line = r->line.number};
+        return GCG_OK;
+    }
+    gcg_status status = code_of(r, &f->user, user, &u);
+    if (status == GCG_OK) status = code_of(r, &f->item, item, &i);
+    if (status == GCG_OK) status = gcg_found_put(f, u, i, value, r->line.number, &r->err);
+    return r->status = status;
+}
+
+gcg_status gcg_reader_block_point(gcg_reader *r, int block_is_user, const gcg_field *id, uint64_t number,
+                                  double value)
+{
+    gcg_found *f = &r->found;
+    gcg_field block = gcg_reader_block(r);
+    int32_t own, other;
+    if (f->records || r->errors > 0 || r->options->value_map_count > 0 || gcg_reader_is_watched(value))
+        return gcg_reader_point(r, block_is_user ? &block : id, block_is_user ? id : &block, value, 1);
+    r->tally.points++;
+    gcg_found_side *side = block_is_user ? &f->item : &f->user;
+    gcg_status status = gcg_found_integer(side, number, id->text, (size_t)id->length, &own, &r->err);
+    if (status == GCG_OK) status = code_of(r, block_is_user ? &f->user : &f->item, &block, &other);
+    if (status == GCG_OK)
+        status = gcg_found_put(f, block_is_user ? other : own, block_is_user ? own : other, value,
+                               r->line.number, &r->err);
+    return r->status = status;
+}
+
+gcg_field gcg_reader_block(const gcg_reader *r)
+{
+    return (gcg_field){.start = r->block, .text = r->block, .length = r->carry.id_length};
+}
+
+void gcg_reader_set_block(gcg_reader *r, const gcg_field *id, int usable)
+{
+    r->carry.usable = usable;
+    r->carry.id_length = usable ? id->length : 1;
+    memcpy(r->carry.id, usable ? id->text : "?", (size_t)r->carry.id_length);
+    r->block = usable ? id->text : "?";
+    r->has_block_code = 0;
 }

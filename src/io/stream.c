@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include "base/clock.h"
+#include "base/parallel.h"
 #include "io/formats.h"
 #include "io/paths.h"
 #include "io/stream.h"
@@ -53,47 +54,6 @@ gcg_status gcg_read_options_check(const gcg_read_options *o, gcg_err *err)
     return GCG_OK;
 }
 
-/* Refuses what is no text and settles r->format (AUTO when the file has no lines). */
-static gcg_status recognise(gcg_reader *r)
-{
-    const char *text;
-    int64_t length;
-    gcg_status status = gcg_input_peek(r->in, DETECT_BYTES, &text, &length, r->err);
-    if (status != GCG_OK) return status;
-    const char *wrong = gcg_format_not_text(text, length);
-    if (wrong) return gcg_reader_fatal(r, GCG_ERR_DATA, 1, 1, "%s", wrong);
-    gcg_format format = gcg_format_detect(text, length, length < DETECT_BYTES, r->options);
-    r->format =
-        r->options->format == GCG_FORMAT_AUTO || format == GCG_FORMAT_AUTO ? format : r->options->format;
-    if (r->format == GCG_FORMAT_AUTO || is_delimited(r->format)) return GCG_OK;
-    gcg_reader_begin(r, 0);
-    if (r->options->columns || r->options->header == GCG_HEADER_YES)
-        return gcg_reader_fatal(
-            r, GCG_ERR_DATA, 0, 0, "%s does not go with the %s format, whose columns are fixed",
-            r->options->columns ? "--columns" : "--header yes", gcg_format_name(r->format));
-    return GCG_OK;
-}
-
-/* A file of blank lines and comments only: they are counted. */
-static gcg_status skim(gcg_reader *r)
-{
-    int found = 1;
-    gcg_status status = GCG_OK;
-    while (status == GCG_OK && found) status = gcg_reader_line(r, &found);
-    return status;
-}
-
-/* Reads the file that r->in holds. */
-static gcg_status read_file(gcg_reader *r)
-{
-    gcg_status status = recognise(r);
-    if (status != GCG_OK) return status;
-    status = r->format == GCG_FORMAT_AUTO ? skim(r) : gcg_format_find(r->format)->read(r);
-    r->report->bytes += gcg_input_bytes(r->in);
-    r->stored += gcg_input_stored(r->in);
-    return status;
-}
-
 /* Bytes of all files, 0 when one is not regular (or cannot be asked: opening it will tell). */
 static int64_t stored_bytes(const gcg_paths *list)
 {
@@ -108,7 +68,7 @@ static int64_t stored_bytes(const gcg_paths *list)
 }
 
 /* What was skipped or changed, after the last file. */
-static void tell_counts(gcg_reader *r)
+static void tell_counts(gcg_reading *r)
 {
     const gcg_read_report *p = r->report;
     if (p->blank + p->comment > 0)
@@ -133,7 +93,7 @@ static void tell_counts(gcg_reader *r)
 }
 
 /* The status of the whole call. */
-static gcg_status finish(gcg_reader *r, gcg_status status, double start)
+static gcg_status finish(gcg_reading *r, gcg_status status, double start)
 {
     r->report->seconds = gcg_clock_now() - start;
     if (r->errors > 0) {
@@ -150,43 +110,60 @@ const char *gcg_read_display_name(const char *path)
 }
 
 /* A file that cannot be opened is told like a data error; lack of memory only through err. */
-static void tell_open_failure(gcg_reader *r, const gcg_err *why)
+static void tell_open_failure(gcg_reading *r, const gcg_err *why)
 {
     if (why->status == GCG_ERR_IO)
-        gcg_reader_fatal(r, why->status, 0, 0, "%s", why->text);
+        gcg_reading_fail(r, why->status, why->text);
     else
         gcg_fail(r->err, why->status, NULL, 0, 0, "%s", why->text);
 }
 
+typedef struct {
+    gcg_reading reading;
+    gcg_paths list;
+    gcg_status status;
+} file_job;
+
+static void read_list(void *ctx)
+{
+    file_job *job = ctx;
+    gcg_reading *r = &job->reading;
+    const gcg_read_options *o = r->options;
+    for (int i = 0; i < job->list.count && job->status == GCG_OK; i++) {
+        gcg_err why;
+        gcg_input *in;
+        r->file = gcg_read_display_name(job->list.path[i]);
+        job->status = gcg_input_open(job->list.path[i], o->block, o->zlib, &in, &why);
+        if (job->status == GCG_OK)
+            job->status = gcg_reading_file(r, in);
+        else
+            tell_open_failure(r, &why);
+        gcg_input_close(in);
+    }
+}
+
 gcg_status gcg_read_files(const char *const *paths, int path_count, const gcg_read_options *options,
-                          gcg_diag *diag, const gcg_sink *sink, gcg_read_report *report, gcg_err *err)
+                          gcg_diag *diag, gcg_sink *sink, gcg_read_report *report, gcg_err *err)
 {
     double start = gcg_clock_now();
-    gcg_paths list = {0};
+    file_job job = {
+        .reading = {
+            .options = options, .sink = sink, .diag = diag, .err = err, .report = report, .file = ""}};
+    gcg_reading *r = &job.reading;
     *report = (gcg_read_report){0};
-    gcg_reader r = {.options = options, .sink = sink, .diag = diag, .err = err, .report = report, .file = ""};
-    gcg_status status = gcg_read_options_check(options, err);
-    for (int i = 0; i < path_count && status == GCG_OK; i++) {
+    job.status = gcg_read_options_check(options, err);
+    for (int i = 0; i < path_count && job.status == GCG_OK; i++) {
         gcg_err why;
-        r.file = gcg_read_display_name(paths[i]);
-        status = gcg_paths_add(&list, paths[i], &why);
-        if (status != GCG_OK) tell_open_failure(&r, &why);
+        r->file = gcg_read_display_name(paths[i]);
+        job.status = gcg_paths_add(&job.list, paths[i], &why);
+        if (job.status != GCG_OK) tell_open_failure(r, &why);
     }
-    if (options->progress) r.stored_total = stored_bytes(&list);
-    for (int i = 0; i < list.count && status == GCG_OK; i++) {
-        gcg_err why;
-        r.file = gcg_read_display_name(list.path[i]);
-        status = gcg_input_open(list.path[i], options->block, &r.in, &why);
-        if (status == GCG_OK)
-            status = read_file(&r);
-        else
-            tell_open_failure(&r, &why);
-        gcg_input_close(r.in);
-        r.in = NULL;
-    }
-    if (list.count > 1) r.file = NULL; /* what follows is about all of them */
-    status = finish(&r, status, start);
-    gcg_paths_release(&list);
+    if (options->progress) r->stored_total = stored_bytes(&job.list);
+    gcg_par_session(read_list, &job);
+    if (job.list.count > 1) r->file = NULL; /* what follows is about all of them */
+    gcg_status status = finish(r, job.status, start);
+    gcg_reading_release(r);
+    gcg_paths_release(&job.list);
     return status;
 }
 
@@ -197,18 +174,36 @@ gcg_status gcg_read_stream(const char *const *paths, int path_count, const gcg_r
     return gcg_read_files(paths, path_count, options, diag, &sink, report, err);
 }
 
+typedef struct {
+    gcg_reading reading;
+    gcg_input *in;
+    gcg_status status;
+} memory_job;
+
+static void read_memory(void *ctx)
+{
+    memory_job *job = ctx;
+    job->status = gcg_reading_file(&job->reading, job->in);
+}
+
 gcg_status gcg_read_memory(const void *bytes, size_t length, const char *name,
                            const gcg_read_options *options, gcg_diag *diag, gcg_point_fn fn, void *user,
                            gcg_read_report *report, gcg_err *err)
 {
     double start = gcg_clock_now();
     gcg_sink sink = {.point = fn, .user = user};
+    memory_job job = {
+        .reading = {
+            .options = options, .sink = &sink, .diag = diag, .err = err, .report = report, .file = name}};
     *report = (gcg_read_report){0};
-    gcg_reader r = {
-        .options = options, .sink = &sink, .diag = diag, .err = err, .report = report, .file = name};
     gcg_status status = gcg_read_options_check(options, err);
-    if (status == GCG_OK) status = gcg_input_memory(bytes, length, name, options->block, &r.in, err);
-    if (status == GCG_OK) status = read_file(&r);
-    gcg_input_close(r.in);
-    return finish(&r, status, start);
+    if (status == GCG_OK)
+        status = gcg_input_memory(bytes, length, name, options->block, options->zlib, &job.in, err);
+    if (status == GCG_OK) {
+        gcg_par_session(read_memory, &job);
+        status = job.status;
+    }
+    gcg_input_close(job.in);
+    gcg_reading_release(&job.reading);
+    return finish(&job.reading, status, start);
 }

@@ -1,7 +1,6 @@
 /* Compressed sparse rows: see csr.h. */
 #include "store/csr.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 #include "base/mem.h"
@@ -98,11 +97,6 @@ gcg_status gcg_csr_own(gcg_csr *x, gcg_err *err)
     gcg_mapping_close(x->map);
     x->map = NULL;
     return GCG_OK;
-}
-
-int gcg_csr_fits_float(double value)
-{
-    return fabs(value) <= FLT_MAX && (double)(float)value == value;
 }
 
 /* count[k + 1] = how often key k occurs, then the sums before k: count[k] is where k's entries start. */

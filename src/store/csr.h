@@ -9,6 +9,8 @@
 #ifndef GCG_STORE_CSR_H
 #define GCG_STORE_CSR_H
 
+#include <float.h>
+#include <math.h>
 #include <stdint.h>
 #include "base/mapping.h"
 #include "base/status.h"
@@ -61,7 +63,10 @@ gcg_status gcg_csr_widen(gcg_csr *x, gcg_err *err);
 gcg_status gcg_csr_narrow(gcg_csr *x, gcg_err *err);
 
 /* 1 when value is exactly a float. */
-int gcg_csr_fits_float(double value);
+static inline int gcg_csr_fits_float(double value)
+{
+    return fabs(value) <= FLT_MAX && (double)(float)value == value;
+}
 
 /* Position p of the entry (row, col), or -1 when it is not there (or row or col is out of range). */
 int64_t gcg_csr_find(const gcg_csr *x, int32_t row, int32_t col);

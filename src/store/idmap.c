@@ -2,8 +2,9 @@
  *
  * As long as every id is a canonical 64-bit integer the map holds int64_t only (8 bytes an id); the first
  * other id turns it into a pool of byte strings. Both kinds share one open-addressing table of (tag, index)
- * slots with linear probing. The last id looked up is remembered: rating files come in runs of one user or
- * one item. */
+ * slots with linear probing. While all ids are integers below DENSE times the capacity, a table by id takes
+ * its place: no larger, one access instead of two. The last id added is remembered: rating files come in runs
+ * of one user or one item. */
 #include "store/idmap.h"
 
 #include <stdlib.h>
@@ -14,7 +15,8 @@
 enum {
     FIRST_CAPACITY = 64 /* ids */,
     FIRST_POOL = 1024 /* bytes */,
-    INTEGER_TEXT = 24 /* holds any int64_t */
+    INTEGER_TEXT = 24 /* holds any int64_t */,
+    DENSE = 8 /* entries of the table by id for each id there is room for: twice the bytes of the slots */
 };
 
 typedef struct {
@@ -30,8 +32,11 @@ struct gcg_idmap {
     char *pool;
     int64_t *start; /* count + 1 offsets into pool */
     int64_t pool_size;
-    slot *table;
-    uint64_t mask; /* slots - 1 */
+    slot *table;     /* NULL: direct is used */
+    uint64_t mask;   /* slots - 1 */
+    int32_t *direct; /* index of each id below direct_size, -1: none; NULL: table is used */
+    uint64_t direct_size;
+    int64_t low, high; /* smallest and largest id while they are integers */
 };
 
 /* 1 when id is a canonical integer: optional minus, no leading zeros, no "-0", fits int64_t. */
@@ -81,8 +86,38 @@ static void table_insert(gcg_idmap *map, uint64_t hash, int32_t index)
 
 static void table_fill(gcg_idmap *map)
 {
+    if (map->direct) {
+        memset(map->direct, 0xff, map->direct_size * sizeof *map->direct);
+        for (int32_t k = 0; k < map->count; k++) map->direct[map->integer[k]] = k;
+        return;
+    }
     for (uint64_t i = 0; i <= map->mask; i++) map->table[i].index = -1;
     for (int32_t k = 0; k < map->count; k++) table_insert(map, hash_of(map, k), k);
+}
+
+/* Replaces the table by one of the kind and the size that the ids, which lie in low..high, and the capacity
+ * want. */
+static gcg_status table_new(gcg_idmap *map, int64_t capacity, int strings, int64_t low, int64_t high,
+                            gcg_err *err)
+{
+    int dense = !strings && low >= 0 && high < DENSE * capacity;
+    slot *table = NULL;
+    int32_t *direct = NULL;
+    uint64_t size = 2 * FIRST_CAPACITY;
+    while (dense && (int64_t)size <= high) size *= 2;
+    if (dense)
+        direct = gcg_mem_alloc_array((int64_t)size, sizeof *direct);
+    else
+        table = gcg_mem_alloc_array(2 * capacity, sizeof *table);
+    if (!direct && !table) return gcg_fail_memory(err, "ids");
+    gcg_mem_free(map->table);
+    gcg_mem_free(map->direct);
+    map->table = table;
+    map->mask = dense ? 0 : (uint64_t)(2 * capacity - 1);
+    map->direct = direct;
+    map->direct_size = dense ? size : 0;
+    table_fill(map);
+    return GCG_OK;
 }
 
 gcg_status gcg_idmap_new(gcg_idmap **map, gcg_err *err)
@@ -92,14 +127,11 @@ gcg_status gcg_idmap_new(gcg_idmap **map, gcg_err *err)
     if (!m) return gcg_fail_memory(err, "ids");
     m->last = -1;
     m->capacity = FIRST_CAPACITY;
-    m->mask = 2 * FIRST_CAPACITY - 1;
     m->integer = gcg_mem_alloc_array(m->capacity, sizeof *m->integer);
-    m->table = gcg_mem_alloc_array((int64_t)m->mask + 1, sizeof *m->table);
-    if (!m->integer || !m->table) {
+    if (!m->integer || table_new(m, m->capacity, 0, 0, 0, NULL) != GCG_OK) {
         gcg_idmap_free(m);
         return gcg_fail_memory(err, "ids");
     }
-    table_fill(m);
     *map = m;
     return GCG_OK;
 }
@@ -111,12 +143,15 @@ void gcg_idmap_free(gcg_idmap *map)
     gcg_mem_free(map->pool);
     gcg_mem_free(map->start);
     gcg_mem_free(map->table);
+    gcg_mem_free(map->direct);
     gcg_mem_free(map);
 }
 
 /* Index of an integer id, or -1. */
-static int32_t find_integer(const gcg_idmap *map, int64_t value, uint64_t hash)
+static int32_t find_integer(const gcg_idmap *map, int64_t value)
 {
+    if (map->direct) return (uint64_t)value < map->direct_size ? map->direct[value] : -1;
+    uint64_t hash = gcg_hash_mix((uint64_t)value);
     for (uint64_t i = hash & map->mask;; i = (i + 1) & map->mask) {
         slot s = map->table[i];
         if (s.index < 0) return -1;
@@ -144,31 +179,23 @@ int32_t gcg_idmap_find(const gcg_idmap *map, const char *id, size_t length)
     int64_t value;
     if (map->strings) return find_string(map, id, length, gcg_hash_bytes(id, length, 0));
     if (!canonical_integer(id, length, &value)) return -1;
-    return find_integer(map, value, gcg_hash_mix((uint64_t)value));
+    return find_integer(map, value);
 }
 
-/* Doubles the room for ids and the table. */
-static gcg_status grow(gcg_idmap *map, gcg_err *err)
+/* Doubles the room for ids, of which the next one may widen low..high, and renews the table. */
+static gcg_status grow(gcg_idmap *map, int64_t low, int64_t high, gcg_err *err)
 {
     int64_t capacity = 2 * map->capacity, extra = map->strings; /* start has one entry more */
     int64_t *ids = map->strings ? map->start : map->integer;
-    slot *table = gcg_mem_alloc_array(2 * capacity, sizeof *table);
-    int64_t *grown =
-        table ? gcg_mem_resize_array(ids, map->count + extra, capacity + extra, sizeof *ids) : NULL;
-    if (!grown) {
-        gcg_mem_free(table);
-        return gcg_fail_memory(err, "ids");
-    }
+    ids = gcg_mem_resize_array(ids, map->count + extra, capacity + extra, sizeof *ids);
+    if (!ids) return gcg_fail_memory(err, "ids");
     if (map->strings)
-        map->start = grown;
+        map->start = ids;
     else
-        map->integer = grown;
-    gcg_mem_free(map->table);
-    map->table = table;
-    map->capacity = capacity;
-    map->mask = (uint64_t)(2 * capacity - 1);
-    table_fill(map);
-    return GCG_OK;
+        map->integer = ids;
+    gcg_status status = table_new(map, capacity, map->strings, low, high, err);
+    if (status == GCG_OK) map->capacity = capacity;
+    return status;
 }
 
 /* Makes room for length more bytes in the pool, which holds used. */
@@ -202,29 +229,40 @@ static gcg_status to_strings(gcg_idmap *map, gcg_err *err)
     }
     map->start[map->count] = used;
     map->strings = 1;
+    gcg_status status = table_new(map, map->capacity, 1, 0, 0, err);
+    if (status != GCG_OK) {
+        map->strings = 0;
+        return status;
+    }
     gcg_mem_free(map->integer);
     map->integer = NULL;
-    table_fill(map);
     return GCG_OK;
 }
 
-static gcg_status room_for_one(gcg_idmap *map, gcg_err *err)
+static gcg_status room_for_one(gcg_idmap *map, int64_t low, int64_t high, gcg_err *err)
 {
     if (map->count == INT32_MAX)
         return gcg_fail(err, GCG_ERR_DATA, NULL, 0, 0, "more than 2147483647 different ids");
-    return map->count == map->capacity ? grow(map, err) : GCG_OK;
+    if (map->count == map->capacity) return grow(map, low, high, err);
+    int fits = !map->direct || (low >= 0 && (uint64_t)high < map->direct_size);
+    return fits ? GCG_OK : table_new(map, map->capacity, map->strings, low, high, err);
 }
 
 static gcg_status add_integer(gcg_idmap *map, int64_t value, int32_t *index, gcg_err *err)
 {
-    uint64_t hash = gcg_hash_mix((uint64_t)value);
-    *index = find_integer(map, value, hash);
+    *index = find_integer(map, value);
     if (*index < 0) {
-        gcg_status status = room_for_one(map, err);
+        int64_t low = value < map->low ? value : map->low, high = value > map->high ? value : map->high;
+        gcg_status status = room_for_one(map, low, high, err);
         if (status != GCG_OK) return status;
+        map->low = low;
+        map->high = high;
         *index = map->count++;
         map->integer[*index] = value;
-        table_insert(map, hash, *index);
+        if (map->direct)
+            map->direct[value] = *index;
+        else
+            table_insert(map, hash_of(map, *index), *index);
     }
     map->last = *index;
     return GCG_OK;
@@ -235,7 +273,7 @@ static gcg_status add_string(gcg_idmap *map, const char *id, size_t length, int3
     uint64_t hash = gcg_hash_bytes(id, length, 0);
     *index = find_string(map, id, length, hash);
     if (*index < 0) {
-        gcg_status status = room_for_one(map, err);
+        gcg_status status = room_for_one(map, 0, 0, err);
         if (status == GCG_OK) status = pool_reserve(map, map->start[map->count], length, err);
         if (status != GCG_OK) return status;
         *index = map->count++;
@@ -266,6 +304,28 @@ gcg_status gcg_idmap_add(gcg_idmap *map, const char *id, size_t length, int32_t 
         return GCG_OK;
     }
     return add_string(map, id, length, index, err);
+}
+
+gcg_status gcg_idmap_merge(gcg_idmap *map, const gcg_idmap *other, int32_t *number, gcg_err *err)
+{
+    char text[INTEGER_TEXT];
+    gcg_status status = GCG_OK;
+    for (int32_t k = 0; k < other->count && status == GCG_OK; k++) {
+        if (other->strings)
+            status = gcg_idmap_add(map, other->pool + other->start[k],
+                                   (size_t)(other->start[k + 1] - other->start[k]), &number[k], err);
+        else if (map->strings)
+            status = gcg_idmap_add(map, text, integer_text(other->integer[k], text), &number[k], err);
+        else
+            status = add_integer(map, other->integer[k], &number[k], err);
+    }
+    return status;
+}
+
+const int32_t *gcg_idmap_direct(const gcg_idmap *map, uint64_t *size)
+{
+    *size = map->direct_size;
+    return map->direct;
 }
 
 int32_t gcg_idmap_count(const gcg_idmap *map)
@@ -315,6 +375,18 @@ static int compare_strings(const void *a, const void *b)
     return order ? order : (x->length > y->length) - (x->length < y->length);
 }
 
+/* In a table by id they stand sorted. */
+static void sort_direct(gcg_idmap *map, int32_t *new_of_old)
+{
+    int32_t k = 0;
+    for (uint64_t v = 0; v < map->direct_size; v++) {
+        if (map->direct[v] < 0) continue;
+        new_of_old[map->direct[v]] = k;
+        map->integer[k] = (int64_t)v;
+        map->direct[v] = k++;
+    }
+}
+
 static gcg_status sort_integers(gcg_idmap *map, int32_t *new_of_old, gcg_err *err)
 {
     integer_key *key = gcg_mem_alloc_array(map->count, sizeof *key);
@@ -357,16 +429,19 @@ static gcg_status sort_strings(gcg_idmap *map, int32_t *new_of_old, gcg_err *err
 gcg_status gcg_idmap_sort(gcg_idmap *map, int32_t *new_of_old, gcg_err *err)
 {
     if (map->count == 0) return GCG_OK;
+    map->last = -1;
+    if (map->direct) {
+        sort_direct(map, new_of_old);
+        return GCG_OK;
+    }
     gcg_status status =
         map->strings ? sort_strings(map, new_of_old, err) : sort_integers(map, new_of_old, err);
-    if (status != GCG_OK) return status;
-    map->last = -1;
-    table_fill(map);
-    return GCG_OK;
+    if (status == GCG_OK) table_fill(map);
+    return status;
 }
 
 int64_t gcg_idmap_bytes(const gcg_idmap *map)
 {
     return (int64_t)sizeof *map + 8 * map->capacity + map->pool_size +
-           (int64_t)((map->mask + 1) * sizeof(slot));
+           (int64_t)(map->table ? (map->mask + 1) * sizeof(slot) : map->direct_size * sizeof *map->direct);
 }

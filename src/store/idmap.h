@@ -20,11 +20,16 @@ void gcg_idmap_free(gcg_idmap *map); /* NULL is fine */
 
 /* Looks id[0..length) up, adds it when new. */
 gcg_status gcg_idmap_add(gcg_idmap *map, const char *id, size_t length, int32_t *index, gcg_err *err);
+/* Adds every id of other, in its order; number[k] is the number here of other's id k. */
+gcg_status gcg_idmap_merge(gcg_idmap *map, const gcg_idmap *other, int32_t *number, gcg_err *err);
 /* Its number, or -1. */
 int32_t gcg_idmap_find(const gcg_idmap *map, const char *id, size_t length);
 int32_t gcg_idmap_count(const gcg_idmap *map);
 /* The id with this number, written to text (GCG_ID_TEXT bytes) with a final NUL; returns its length. */
 size_t gcg_idmap_name(const gcg_idmap *map, int32_t index, char *text);
+/* Where the ids are small integers: a table whose entry v is the number of the id v or -1, for 0 <= v <
+ * *size; other ids may exist. *size = 0 where there is none. Good until the map changes. */
+const int32_t *gcg_idmap_direct(const gcg_idmap *map, uint64_t *size);
 /* 1 when every id is a canonical integer. */
 int gcg_idmap_is_integer(const gcg_idmap *map);
 /* Renumbers canonically. new_of_old (count entries) receives the new number of each old one. */

@@ -54,6 +54,7 @@ static gcg_status fuzz_once(const uint8_t *bytes, size_t length, gcg_read_option
     *seen = (fuzz_seen){0};
     memset(err, 0, sizeof *err);
     options.block = block;
+    options.zlib = block % 2; /* the other library says the same */
     gcg_status status =
         gcg_read_memory(bytes, length, "input", &options, &diag, fuzz_point, seen, &report, err);
     if (status != GCG_OK && status != GCG_ERR_DATA && status != GCG_ERR_NOMEM) abort();
