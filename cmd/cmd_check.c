@@ -6,10 +6,12 @@
 #include <string.h>
 #include "base/blas.h"
 #include "base/mem.h"
+#include "base/parallel.h"
 #include "cmd/memory.h"
 #include "cmd/options.h"
 #include "cmd/reading.h"
 #include "cmd/report.h"
+#include "cmd/threads.h"
 #include "io/ratings.h"
 #include "solvers/solver.h"
 
@@ -22,7 +24,7 @@ static const double quantiles[] = {0, 0.25, 0.5, 0.75, 0.9, 0.99, 1};
 typedef struct {
     reading_settings reading;
     const char *test;
-    int lambda_max, quiet;
+    int lambda_max, threads, quiet;
 } check_settings;
 
 static const opt_entry table[] = {
@@ -38,6 +40,12 @@ static const opt_entry table[] = {
     READING_LAYOUT(check_settings, reading),
     READING_VALUES(check_settings, reading),
     READING_DUPLICATES(check_settings, reading),
+    {.name = "threads",
+     .kind = OPT_CUSTOM,
+     .offset = offsetof(check_settings, threads),
+     .argument = "N|auto",
+     .parse = threads_parse,
+     .help = "threads that read (auto: the processors that are allowed)"},
     {.name = "quiet",
      .kind = OPT_FLAG,
      .offset = offsetof(check_settings, quiet),
@@ -213,7 +221,7 @@ static gcg_status check_rest(const check_settings *s, const gcg_read_options *op
     if (status == GCG_OK) status = print_ratings(r, err);
     if (status == GCG_OK && s->test) status = print_test(r, &test, err);
     if (status == GCG_OK && s->lambda_max) {
-        status = gcg_blas_reserve(1, err);
+        status = gcg_blas_reserve(gcg_par_threads(), err);
         if (status == GCG_OK) status = gcg_lambda_max(&r->x, 1, NULL, &lambda_max, err);
         if (status == GCG_OK) print_real("lambda_max", lambda_max);
     }
@@ -256,5 +264,6 @@ int cmd_check(int argc, char **argv)
     int stdins = s.test && strcmp(s.test, "-") == 0;
     for (int k = 0; k < word_count; k++) stdins += strcmp(words[k], "-") == 0;
     if (stdins > 1) return report_usage("standard input (-) is named twice");
+    gcg_par_set_threads(threads_choose(s.threads));
     return check_files(&s, words, word_count);
 }

@@ -1,14 +1,11 @@
-/* The training set and test data from files: see ratings.h.
- *
- * Memory per rating at the peak, ids apart: 12 bytes of points (points.h) while reading; then columns (4) are
- * filled while the items' chunks go, then values (4) while the values' chunks go: at most 16 bytes, 24 with
- * doubles. */
+/* The training set and test data from files: see ratings.h. What it takes per rating: fill.h. */
 #include "io/ratings.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "base/mem.h"
+#include "io/fill.h"
 #include "io/points.h"
 #include "io/rows.h"
 #include "io/stream.h"
@@ -31,93 +28,12 @@ static gcg_status add_declared(gcg_idmap *map, int64_t n, gcg_err *err)
     return status;
 }
 
-/* Sorts the ids and renumbers a column of points. */
-static gcg_status renumber(gcg_idmap *map, const gcg_points *points, gcg_chunks *column, gcg_err *err)
+/* Canonical ids: number receives the new number of each old one (to be freed). */
+static gcg_status renumber(gcg_idmap *map, int32_t **number, gcg_err *err)
 {
-    int32_t *new_of_old = gcg_mem_alloc_array(gcg_idmap_count(map), sizeof *new_of_old);
-    if (!new_of_old) return gcg_fail_memory(err, "sorting ids");
-    gcg_status status = gcg_idmap_sort(map, new_of_old, err);
-    for (int64_t k = 0; k < column->count && status == GCG_OK; k++) {
-        int32_t *entry = column->chunk[k];
-        int64_t n = gcg_points_in_chunk(points, k);
-        for (int64_t i = 0; i < n; i++) entry[i] = new_of_old[entry[i]];
-    }
-    gcg_mem_free(new_of_old);
-    return status;
-}
-
-/* row_ptr[u] = where user u's ratings start. */
-static gcg_status count_rows(const gcg_points *points, gcg_csr *x, gcg_err *err)
-{
-    for (int64_t k = 0; k < points->user.count; k++) {
-        const int32_t *user = points->user.chunk[k];
-        int64_t n = gcg_points_in_chunk(points, k);
-        for (int64_t i = 0; i < n; i++) x->row_ptr[user[i] + 1]++;
-    }
-    for (int32_t u = 0; u < x->rows; u++) {
-        if (x->row_ptr[u + 1] > UINT32_MAX)
-            return gcg_fail(err, GCG_ERR_DATA, NULL, 0, 0, "more than %lld ratings of one user",
-                            (long long)UINT32_MAX);
-        x->row_ptr[u + 1] += x->row_ptr[u];
-    }
-    return GCG_OK;
-}
-
-/* Moves the row starts back after each was advanced to the next one's. */
-static void rewind_rows(gcg_csr *x)
-{
-    memmove(x->row_ptr + 1, x->row_ptr, (size_t)x->rows * sizeof *x->row_ptr);
-    x->row_ptr[0] = 0;
-}
-
-static void fill_columns(gcg_points *points, gcg_csr *x)
-{
-    for (int64_t k = 0; k < points->user.count; k++) {
-        const int32_t *user = points->user.chunk[k], *item = points->item.chunk[k];
-        int64_t n = gcg_points_in_chunk(points, k);
-        for (int64_t i = 0; i < n; i++) x->col[x->row_ptr[user[i]]++] = item[i];
-        gcg_chunks_drop(&points->item, k);
-    }
-    rewind_rows(x);
-}
-
-static void fill_values(gcg_points *points, gcg_csr *x, int keep_users)
-{
-    for (int64_t k = 0; k < points->user.count; k++) {
-        const int32_t *user = points->user.chunk[k];
-        int64_t n = gcg_points_in_chunk(points, k);
-        for (int64_t i = 0; i < n; i++) {
-            int64_t p = x->row_ptr[user[i]]++;
-            if (x->val_d)
-                x->val_d[p] = gcg_points_value(points, k, i);
-            else
-                x->val_f[p] = (float)gcg_points_value(points, k, i);
-        }
-        gcg_chunks_drop(&points->value, k);
-        if (!keep_users) gcg_chunks_drop(&points->user, k);
-    }
-    rewind_rows(x);
-}
-
-/* Rows in input order; the user column stays when keep_users. */
-static gcg_status fill_rows(builder *b, gcg_csr *x, int keep_users, gcg_err *err)
-{
-    gcg_points *points = &b->points;
-    *x = (gcg_csr){.rows = gcg_idmap_count(b->users), .cols = gcg_idmap_count(b->items), .nnz = points->n};
-    x->row_ptr = gcg_mem_zalloc_array((int64_t)x->rows + 1, sizeof *x->row_ptr);
-    x->col = gcg_mem_alloc_array(x->nnz, sizeof *x->col);
-    if (!x->row_ptr || !x->col) return gcg_fail_memory(err, "ratings");
-    gcg_status status = count_rows(points, x, err);
-    if (status != GCG_OK) return status;
-    fill_columns(points, x);
-    /* only now, when the items' chunks are gone */
-    if (points->first_double < INT64_MAX)
-        x->val_d = gcg_mem_alloc_array(x->nnz, sizeof *x->val_d);
-    else
-        x->val_f = gcg_mem_alloc_array(x->nnz, sizeof *x->val_f);
-    if (!x->val_d && !x->val_f) return gcg_fail_memory(err, "ratings");
-    fill_values(points, x, keep_users);
-    return GCG_OK;
+    *number = gcg_mem_alloc_array(gcg_idmap_count(map), sizeof **number);
+    if (!*number) return gcg_fail_memory(err, "sorting ids");
+    return gcg_idmap_sort(map, *number, err);
 }
 
 /* A pair's later occurrence: point number and position in x of it and of the first one. */
@@ -142,7 +58,8 @@ static int replay(const gcg_points *points, gcg_csr *x, unsigned char *mark, rep
                 if (found[j].first_at == p) found[j].first = s;
         }
     }
-    rewind_rows(x);
+    memmove(x->row_ptr + 1, x->row_ptr, (size_t)x->rows * sizeof *x->row_ptr); /* back to the starts */
+    x->row_ptr[0] = 0;
     return count;
 }
 
@@ -250,9 +167,14 @@ static gcg_status no_ratings(const char *path, int path_count, const gcg_read_re
 static gcg_status build(builder *b, const gcg_read_options *options, gcg_diag *diag, gcg_ratings *out,
                         gcg_err *err)
 {
-    gcg_status status = renumber(b->users, &b->points, &b->points.user, err);
-    if (status == GCG_OK) status = renumber(b->items, &b->points, &b->points.item, err);
-    if (status == GCG_OK) status = fill_rows(b, &out->x, b->points.keep_lines, err);
+    int32_t *user_number = NULL, *item_number = NULL;
+    gcg_status status = renumber(b->users, &user_number, err);
+    if (status == GCG_OK) status = renumber(b->items, &item_number, err);
+    if (status == GCG_OK)
+        status = gcg_fill_rows(&b->points, user_number, item_number, gcg_idmap_count(b->users),
+                               gcg_idmap_count(b->items), b->points.keep_lines, &out->x, err);
+    gcg_mem_free(user_number);
+    gcg_mem_free(item_number);
     if (status == GCG_OK) status = settle(b, options, diag, out, err);
     return status;
 }

@@ -1,7 +1,7 @@
 /* Sorting and merging within rows: see rows.h.
  *
- * A row is sorted as 64-bit keys (column, position), which are distinct, so that the order is the stable one.
- */
+ * A row is sorted as 64-bit keys (column, position), which are distinct, so that the order is the stable one:
+ * short rows by insertion, long ones by the bytes of the column (a radix sort, which is stable by itself). */
 #include "io/rows.h"
 
 #include <string.h>
@@ -10,7 +10,9 @@
 
 enum {
     BLOCK_RATINGS = 1 << 18 /* ratings a block of rows is meant to have */,
-    INSERTION = 16 /* keys sorted simply */
+    INSERTION = 24, /* keys sorted simply */
+    DIGIT_BITS = 8,
+    DIGITS = 1 << DIGIT_BITS
 };
 
 typedef struct {
@@ -45,27 +47,28 @@ static void insertion_sort(uint64_t *key, int64_t n)
     }
 }
 
-static void merge_runs(const uint64_t *a, int64_t na, const uint64_t *b, int64_t nb, uint64_t *out)
+/* Sorts from key to other by one digit of the columns. */
+static void sort_by_digit(const uint64_t *key, uint64_t *other, int64_t n, int shift)
 {
-    while (na > 0 && nb > 0) {
-        if (*a < *b)
-            *out++ = *a++, na--;
-        else
-            *out++ = *b++, nb--;
+    uint32_t place[DIGITS] = {0}, sum = 0;
+    for (int64_t i = 0; i < n; i++) place[key[i] >> shift & (DIGITS - 1)]++;
+    for (int d = 0; d < DIGITS; d++) {
+        uint32_t count = place[d];
+        place[d] = sum;
+        sum += count;
     }
-    memcpy(out, na > 0 ? a : b, (size_t)(na > 0 ? na : nb) * sizeof *out);
+    for (int64_t i = 0; i < n; i++) other[place[key[i] >> shift & (DIGITS - 1)]++] = key[i];
 }
 
-/* Merge sort of s->key[0..n), bottom up. */
-static void sort_keys(row_scratch *s, int64_t n)
+/* Sorts s->key[0..n), whose columns are below cols; they may change places with s->other. */
+static void sort_keys(row_scratch *s, int64_t n, int32_t cols)
 {
-    for (int64_t i = 0; i < n; i += INSERTION)
-        insertion_sort(s->key + i, n - i < INSERTION ? n - i : INSERTION);
-    for (int64_t width = INSERTION; width < n; width *= 2) {
-        for (int64_t i = 0; i < n; i += 2 * width) {
-            int64_t na = n - i < width ? n - i : width, nb = n - i - na < width ? n - i - na : width;
-            merge_runs(s->key + i, na, s->key + i + na, nb, s->other + i);
-        }
+    if (n <= INSERTION) {
+        insertion_sort(s->key, n);
+        return;
+    }
+    for (int shift = 32; shift < 64 && (uint32_t)(cols - 1) >> (shift - 32) != 0; shift += DIGIT_BITS) {
+        sort_by_digit(s->key, s->other, n, shift);
         uint64_t *swap = s->key;
         s->key = s->other;
         s->other = swap;
@@ -84,7 +87,7 @@ static int64_t sort_row_keys(const gcg_csr *x, int32_t i, row_scratch *s)
 {
     int64_t start = x->row_ptr[i], n = x->row_ptr[i + 1] - start, repeats = 0;
     for (int64_t p = 0; p < n; p++) s->key[p] = (uint64_t)x->col[start + p] << 32 | (uint64_t)p;
-    sort_keys(s, n);
+    sort_keys(s, n, x->cols);
     for (int64_t p = 1; p < n; p++) repeats += s->key[p] >> 32 == s->key[p - 1] >> 32;
     return repeats;
 }
