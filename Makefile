@@ -137,7 +137,7 @@ $(BUILD)/tests/fuzz/libfuzzer_%: $(BUILD)/tests/fuzz/fuzz_%.o $(ARCHIVE)
 
 # ---- benchmarks ----
 # Like the tests they are linked against the library; loops.c is compiled like the kernels.
-BENCH := $(patsubst tests/bench/%.c,$(BUILD)/tests/bench/%,tests/bench/calibrate.c $(wildcard tests/bench/bench_*.c))
+BENCH := $(patsubst tests/bench/%.c,$(BUILD)/tests/bench/%,tests/bench/calibrate.c tests/bench/peak.c $(wildcard tests/bench/bench_*.c))
 BENCH_LOOPS := $(foreach real,float double,$(foreach isa,$(ISAS),$(BUILD)/tests/bench/loops.$(real).$(isa).o))
 
 define loops_rule
@@ -147,18 +147,20 @@ $(BUILD)/tests/bench/loops.$(1).$(2).o: tests/bench/loops.c $(BUILD)/.flags
 endef
 $(foreach real,float double,$(foreach isa,$(ISAS),$(eval $(call loops_rule,$(real),$(isa)))))
 
-$(BENCH): $(BUILD)/tests/bench/%: $(BUILD)/tests/bench/%.o $(BUILD)/tests/bench/common.o $(BENCH_LOOPS) $(ARCHIVE)
+$(BENCH): $(BUILD)/tests/bench/%: $(BUILD)/tests/bench/%.o $(BUILD)/tests/bench/common.o $(BUILD)/tests/bench/machine.o $(BENCH_LOOPS) $(ARCHIVE)
 	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(ALL_LIBS)
 
 # make bench (all of them, many minutes), bench-kernels, bench-polar, bench-solver, bench-compare, bench-curves,
 # bench-reading: tables on standard output and in BENCH_OUT.
+# make bench-large (not part of bench: hours, 15 GB of memory, 20 GB in TMPDIR): the data sets of the paper's Table 1.
+# SCALE=100 makes them smaller, SHAPES names some; see tests/bench/bench_large.sh.
 # RUNS (5): repetitions; THREADS (2): the most; SHAPE: synthetic ratings of that shape instead of ../shared/data.
 BENCH_OUT ?= bench-out
 BENCH_NAMES := kernels polar solver compare curves reading
 run_bench = GCG=$(abspath $(PROGRAM)) BUILD=$(abspath $(BUILD)) BENCH_OUT=$(abspath $(BENCH_OUT)) tests/bench/bench_$(1).sh
 bench: $(PROGRAM) $(BENCH)
 	@for name in $(BENCH_NAMES); do $(call run_bench,$$name) || exit; echo; done
-$(BENCH_NAMES:%=bench-%): bench-%: $(PROGRAM) $(BENCH)
+$(BENCH_NAMES:%=bench-%) bench-large: bench-%: $(PROGRAM) $(BENCH)
 	@$(call run_bench,$*)
 
 -include $(LIB_OBJ:.o=.d) $(CMD_OBJ:.o=.d) $(CHECK_BIN:=.d) $(wildcard $(BUILD)/tests/fuzz/*.d $(BUILD)/tests/bench/*.d)
@@ -197,7 +199,7 @@ run-valgrind: $(PROGRAM) $(CHECK_BIN)
 # ---- style ----
 C_FILES := $(wildcard src/*/*.[ch] cmd/*.[ch] tests/*.[ch] tests/*/*.[ch])
 SH_FILES := $(wildcard tests/*.sh tests/*/*.sh data-scripts/*.sh) .ci/run
-lint: lint-format lint-shell lint-man lint-cppcheck lint-tidy
+lint: lint-format lint-shell lint-man lint-cppcheck lint-tidy lint-sizes
 lint-format:
 	clang-format --dry-run -Werror $(C_FILES)
 lint-shell:
@@ -210,6 +212,12 @@ lint-cppcheck:
 lint-tidy:
 	clang-tidy --quiet $(filter-out $(KERNEL_SOURCE),$(wildcard src/*/*.c cmd/*.c)) -- -std=c11 -I. -Isrc \
 	  -DGCG_VERSION='""' -DGCG_BUILD_CC='""' -DGCG_BUILD_FLAGS='""' -DGCG_ARPACK_VERSION='""'
+
+# No count of ratings is cut to 32 bits without a cast that says so.
+lint-sizes:
+	for source in $(wildcard src/*/*.c cmd/*.c); do clang -fsyntax-only -Wshorten-64-to-32 -Werror -std=c11 -I. -Isrc \
+	  -DGCG_REAL_FLOAT -DGCG_ISA=base -DGCG_VERSION='""' -DGCG_BUILD_CC='""' -DGCG_BUILD_FLAGS='""' -DGCG_ARPACK_VERSION='""' \
+	  -Wno-unknown-pragmas $$source || exit 1; done
 
 # ---- packages ----
 # Asks apt only when something is missing.
@@ -255,5 +263,5 @@ clean:
 
 FORCE:
 .PHONY: all check fuzz run-fuzzers check-layers coverage valgrind run-valgrind lint lint-format lint-shell lint-man \
-  lint-cppcheck lint-tidy deps deps-lint install uninstall dist distcheck demo bench $(BENCH_NAMES:%=bench-%) clean FORCE
+  lint-cppcheck lint-tidy lint-sizes deps deps-lint install uninstall dist distcheck demo bench $(BENCH_NAMES:%=bench-%) bench-large clean FORCE
 .SECONDARY:

@@ -3,6 +3,7 @@
 # shellcheck disable=SC1091 # lib.sh stands beside
 . "$(dirname "$0")/lib.sh"
 export BENCH_OUT=$T/out RUNS=1 THREADS=2 SHAPE=ml-100k
+unset SCALE SHAPES
 export BUILD=${BUILD:-$ROOT/build}
 cd "$ROOT" || exit 1
 
@@ -48,4 +49,27 @@ ok "table.sh makes a table for the README of it" table
 not_ok_if "table.sh wants the table of bench-solver" tests/bench/table.sh "$T/out/reading.tsv"
 reading() { tests/bench/bench_reading.sh && test "$(grep -c '^ratings.tsv' "$T/out/reading.tsv")" = 2; }
 ok "bench-reading times plain text and gzip" reading
+
+# LARGE_SCALE=100 runs all of bench-large at that scale; otherwise, for the sanitizers' sake, what is small anyway.
+shapes=6
+[ -n "${LARGE_SCALE-}" ] || shapes=2
+large() {
+    if [ $shapes = 6 ]; then SCALE=$LARGE_SCALE tests/bench/bench_large.sh; else SCALE=1000 SHAPES="ml-100k ml-10m" tests/bench/bench_large.sh; fi
+}
+ok "bench-large ends" large
+certified() { # every shape, from text at least; both gaps reached and certified
+    awk -F '\t' -v shapes="$shapes" '/^#/ { next } !head { for (i = 1; i <= NF; i++) at[$i] = i; head = 1; next }
+        { rows += $at["source"] == "text"; n++
+          if (!($at["to_1e-1_s"] > 0 && $at["to_1e-2_s"] > 0 && $at["gap"] <= 1e-2 && $at["peak_GB"] > 0 && $at["rank"] >= 1) ||
+              $at["certificate"] !~ /^(cholesky|probability)/) { print; bad = 1 } }
+        END { print rows " shapes"; exit bad || rows != shapes || n < rows }' "$T/out/large.tsv"
+}
+ok "with a row for each shape, both gaps reached and certified" certified
+if [ $shapes = 6 ]; then
+    passes() { test "$(grep -c '	iteration	' "$T/out/large-passes.tsv")" = 16 && test "$(grep -c '^# .*	\(yes\|no\)$' "$T/out/large-passes.tsv")" = 6; }
+    ok "and the passes of each size by one thread and two" passes
+else
+    kept() { SHAPES=none SCALE=1000 tests/bench/bench_large.sh && certified; }
+    ok "rows of other runs are kept" kept
+fi
 done_testing

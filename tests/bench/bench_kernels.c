@@ -17,104 +17,13 @@
 #include "base/rng.h"
 #include "tests/bench/common.h"
 #include "tests/bench/loops.h"
+#include "tests/bench/machine.h"
 
 enum { MOST_RUNS = 1000, MOST_THREADS = 256, MOST_K = 4096, NAIVE_BLOCKS = 64 };
 static const double LEAST_SECONDS = 0.005; /* a shorter pass is timed several times in a row */
 
-static const gcg_dtype types[2] = {GCG_FLOAT, GCG_DOUBLE};
+static const gcg_dtype types[2] = {GCG_FLOAT, GCG_DOUBLE}; /* BENCH_FMA_FLOAT, BENCH_FMA_DOUBLE */
 static const char *const type_names[2] = {"float", "double"};
-
-/* ---- the machine ---- */
-
-enum { FMA_FLOAT, FMA_DOUBLE, READ_L1, READ_L2, READ_L3, READ_DRAM, PROBES };
-static const char *const probe_names[PROBES] = {
-    "multiply-add float", "multiply-add double", "read L1", "read L2", "read L3", "read DRAM"};
-
-/* What each thread does. Several blocks for each: all threads have work from the first moment on. */
-enum { BLOCKS_PER_THREAD = 8 };
-
-typedef struct {
-    int probe, threads;
-    const char *buffer;
-    int64_t bytes; /* for each thread */
-    int64_t times; /* rounds or repetitions in a block */
-    double work;   /* floating-point operations or bytes in a block */
-    double seconds;
-} probe;
-
-static void probe_block(int64_t block, void *ctx)
-{
-    const probe *p = ctx;
-    if (p->probe <= FMA_DOUBLE)
-        bench_loops_of(types[p->probe])->fma(p->times);
-    else
-        bench_loops_of(GCG_FLOAT)->read(p->buffer + block % p->threads * p->bytes, p->bytes, p->times);
-}
-
-static void run_probe(void *ctx)
-{
-    probe *p = ctx;
-    int64_t blocks = (int64_t)p->threads * BLOCKS_PER_THREAD;
-    gcg_par_blocks(blocks, probe_block, p); /* wakes the other threads */
-    double start = gcg_clock_now();
-    gcg_par_blocks(blocks, probe_block, p);
-    p->seconds = gcg_clock_now() - start;
-}
-
-/* Bytes that stay in a level, for all threads together; half of it, as far as the system knows its size. */
-static int64_t level_bytes(int level, int threads)
-{
-    const int64_t KB = 1024, L3_MOST = 8192 * KB; /* virtual machines claim their host's whole L3 */
-    int64_t size = 0;
-#if defined(_SC_LEVEL1_DCACHE_SIZE) && defined(_SC_LEVEL2_CACHE_SIZE) && defined(_SC_LEVEL3_CACHE_SIZE)
-    static const int names[3] = {_SC_LEVEL1_DCACHE_SIZE, _SC_LEVEL2_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE};
-    if (level < READ_DRAM) size = sysconf(names[level - READ_L1]);
-#endif
-    if (level == READ_L1) return threads * (size > 0 ? size : 32 * KB) / 2;
-    if (level == READ_L2) return threads * (size > 0 ? size : 512 * KB) / 2;
-    if (level == READ_L3) return size > 0 && size / 2 < L3_MOST ? size / 2 : L3_MOST;
-    return 256 * 1024 * KB;
-}
-
-static double probe_rate(int which, int threads, const char *buffer)
-{
-    const double work = 2e8; /* bytes or operations of a block: some milliseconds */
-    probe p = {.probe = which, .threads = threads, .buffer = buffer};
-    if (which <= FMA_DOUBLE) {
-        p.work = bench_loops_of(types[which])->fma(1);
-        p.times = (int64_t)(work / p.work) + 1;
-    } else {
-        p.bytes = level_bytes(which, threads) / threads / READ_CHUNK * READ_CHUNK;
-        p.work = (double)p.bytes;
-        p.times = which == READ_DRAM ? 1 : (int64_t)(work / p.work) + 1;
-    }
-    gcg_par_set_threads(threads);
-    gcg_par_session(run_probe, &p);
-    return p.work * (double)p.times * threads * BLOCKS_PER_THREAD / p.seconds / 1e9;
-}
-
-/* Prints the first table; peak[t][type] in GFLOP/s. */
-static void measure_machine(int runs, const int threads[2], double peak[2][2])
-{
-    double *sample = bench_alloc((int64_t)2 * PROBES * runs, sizeof *sample);
-    char *buffer = bench_alloc(level_bytes(READ_DRAM, 1), 1);
-    memset(buffer, 0, (size_t)level_bytes(READ_DRAM, 1)); /* pages of its own, not one of zeros */
-    for (int run = 0; run < runs; run++)
-        for (int t = 0; t < 2; t++)
-            for (int w = 0; w < PROBES; w++)
-                sample[(t * PROBES + w) * runs + run] = probe_rate(w, threads[t], buffer);
-    printf("what\tthreads\trate\tunit\tworking_set_KB\n");
-    for (int t = 0; t < (threads[1] > threads[0] ? 2 : 1); t++)
-        for (int w = 0; w < PROBES; w++) {
-            double rate = bench_median(sample + (t * PROBES + w) * runs, runs);
-            if (w <= FMA_DOUBLE) peak[t][w] = rate;
-            printf("%s\t%d\t%.1f\t%s\t%.0f\n", probe_names[w], threads[t], rate,
-                   w <= FMA_DOUBLE ? "GFLOP/s" : "GB/s",
-                   w <= FMA_DOUBLE ? 0 : (double)level_bytes(w, threads[t]) / 1024);
-        }
-    gcg_mem_free(buffer);
-    gcg_mem_free(sample);
-}
 
 /* ---- the data ---- */
 
@@ -401,7 +310,8 @@ static void print_case(const timing *t, int w, int type, int threads_index, int 
            ratings * length * c->gathered * entry / seconds / 1e9);
 }
 
-static void measure_passes(bench *s, int runs, const int threads[2], double peak[2][2], int32_t k, int first)
+static void measure_passes(bench *s, int runs, const int threads[2], double rate[2][BENCH_PROBES], int32_t k,
+                           int first)
 {
     int most = threads[1] > threads[0] ? 2 : 1;
     timing t = {.s = s, .runs = runs, .with_one = first};
@@ -415,7 +325,7 @@ static void measure_passes(bench *s, int runs, const int threads[2], double peak
     for (int w = 0; w < CASES; w++)
         for (int type = 0; type < 2; type++)
             for (int i = 0; i < most; i++)
-                if (first || !cases[w].one) print_case(&t, w, type, i, threads[i], k, peak[i][type]);
+                if (first || !cases[w].one) print_case(&t, w, type, i, threads[i], k, rate[i][type]);
     fflush(stdout);
     for (int type = 0; type < 2; type++) release_arrays(&s->of[type]);
     gcg_mem_free(t.sample);
@@ -429,17 +339,17 @@ int main(int argc, char **argv)
     }
     int runs = bench_count("RUNS", argv[2], MOST_RUNS);
     int threads[2] = {1, bench_count("THREADS", argv[3], MOST_THREADS)};
-    double peak[2][2];
+    double rate[2][BENCH_PROBES];
     gcg_ratings ratings;
     bench s = {0};
     for (int i = 4; i < argc; i++) bench_count("K", argv[i], MOST_K);
     bench_read(argv[1], &ratings);
     prepare_pattern(&s, &ratings.x);
     printf("# vectors of %d bytes\n", bench_loops_of(GCG_FLOAT)->vector_bytes);
-    measure_machine(runs, threads, peak);
+    bench_machine(runs, threads, rate);
     printf("\npass\tk\tprecision\tthreads\tms\tGFLOP_per_s\tpeak_percent\tgathered_GB_per_s\n");
     for (int i = 4; i < argc; i++)
-        measure_passes(&s, runs, threads, peak, bench_count("K", argv[i], MOST_K), i == 4);
+        measure_passes(&s, runs, threads, rate, bench_count("K", argv[i], MOST_K), i == 4);
     gcg_pass_free(s.pass);
     gcg_csr_release(&s.xt);
     gcg_mem_free(s.rating);
