@@ -685,7 +685,7 @@ static void spread_work(const call *c, const chunk *part)
 {
     const gcg_pass_rows *rows = &part->rows;
     c->table->spread(rows, c->half, residual_of(c, part), at(c->u, c), c->u->stride, gathered(c),
-                     gathered_distance(c), at_out(c->gu, c), c->gu->stride, part->pack, c->width);
+                     gathered_distance(c), at_out(c->gu, c), c->gu->stride, part->pack);
     c->table->combine(rows->row0, rows->row1, c->width, c->a, at(c->u, c), c->u->stride, c->s,
                       at_out(c->gu, c), c->gu->stride);
 }
@@ -693,7 +693,7 @@ static void spread_work(const call *c, const chunk *part)
 static void squares_work(const call *c, const chunk *part)
 {
     c->table->squares(&part->rows, c->half, at(c->u, c), c->u->stride, gathered(c), gathered_distance(c),
-                      at_out(c->gu, c), c->gu->stride, part->pack, c->width);
+                      at_out(c->gu, c), c->gu->stride, part->pack);
 }
 
 static void run_panels(call *c, void (*work)(const call *c, const chunk *part))
@@ -776,8 +776,7 @@ void gcg_pass_times(gcg_pass *pass, const gcg_residual *r, const gcg_factors *z,
 
 static void times_t_work(const call *c, const chunk *part)
 {
-    c->table->scatter(&part->rows, c->half, residual_of(c, part), at(c->u, c), c->u->stride, part->pack,
-                      c->width);
+    c->table->scatter(&part->rows, c->half, residual_of(c, part), at(c->u, c), c->u->stride, part->pack);
 }
 
 void gcg_pass_times_t(gcg_pass *pass, const gcg_residual *r, const gcg_factors *y, gcg_factors *z)

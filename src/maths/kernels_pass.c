@@ -120,29 +120,25 @@ static inline void put_half(real *out, const real *sums, int count, int first)
         for (int g = 0; g < GROUP; g++) out[g] += sums[g];
 }
 
-/* The last count < group columns of a row, filled up with the last of them: a whole group at constant count
- * takes less time than a part of one. */
-static inline const int32_t *last_cols(const int32_t *col, int count, int group, int32_t *last)
+/* The last count < size columns of a row, filled up with the last of them. */
+static inline void last_cols(const int32_t *col, int count, int size, int32_t *last)
 {
-    for (int g = 0; g < group; g++) last[g] = col[g < count ? g : count - 1];
-    return last;
+    for (int g = 0; g < size; g++) last[g] = col[g < count ? g : count - 1];
 }
 
-/* nv (vectors a panel row) is a constant in each caller, so that u stays in registers; so is count, but for
- * the last group of a row. */
-static inline __attribute__((always_inline)) void dots_group(int nv, int count, const int32_t *col,
-                                                             const vec *us, const real *v0, int64_t ldv,
-                                                             real *out, int first)
+/* nv (vectors a panel row) and count are constants in each caller, so that u and the sums stay in registers.
+ */
+static inline __attribute__((always_inline)) void
+dots_group(int nv, const int32_t *col, const vec *us, const real *v0, int64_t ldv, real *out, int first)
 {
     vec a[LANES];
-    if (count < LANES) memset(a, 0, sizeof a);
-    UNROLL for (int g = 0; g < count; g++)
+    UNROLL for (int g = 0; g < LANES; g++)
     {
         const real *v = v0 + col[g] * ldv;
         a[g] = us[0] * load(v);
         for (int x = 1; x < nv; x++) a[g] += us[x] * load(v + x * LANES);
     }
-    put(out, reduce(a), count, first);
+    put(out, reduce(a), LANES, first);
 }
 
 static inline void dots_row(int nv, int64_t p0, int64_t p1, const int32_t *col, const real *u, const real *v,
@@ -152,10 +148,11 @@ static inline void dots_row(int nv, int64_t p0, int64_t p1, const int32_t *col, 
     real sums[LANES];
     for (int x = 0; x < nv; x++) us[x] = load(u + x * LANES);
     int64_t p = p0;
-    for (; p + LANES <= p1; p += LANES) dots_group(nv, LANES, col + p, us, v, ldv, out + p, first);
+    for (; p + LANES <= p1; p += LANES) dots_group(nv, col + p, us, v, ldv, out + p, first);
     if (p < p1) {
         int32_t last[LANES];
-        dots_group(nv, LANES, last_cols(col + p, (int)(p1 - p), LANES, last), us, v, ldv, sums, 1);
+        last_cols(col + p, (int)(p1 - p), LANES, last);
+        dots_group(nv, last, us, v, ldv, sums, 1);
         put(out + p, load(sums), (int)(p1 - p), first);
     }
 }
@@ -216,7 +213,12 @@ static inline void line_row(int nv, int64_t p0, int64_t p1, const int32_t *col, 
     if (p < p1) {
         int32_t last[GROUP];
         real bs[GROUP], cs[GROUP];
-        line_group(nv, GROUP, last_cols(col + p, (int)(p1 - p), GROUP, last), us, dus, v, dv, ldv, bs, cs, 1);
+        int size = p1 - p > GROUP / 2 ? GROUP : GROUP / 2;
+        last_cols(col + p, (int)(p1 - p), size, last);
+        if (size == GROUP)
+            line_group(nv, GROUP, last, us, dus, v, dv, ldv, bs, cs, 1);
+        else
+            line_group(nv, GROUP / 2, last, us, dus, v, dv, ldv, bs, cs, 1);
         put_half(b + p, bs, (int)(p1 - p), first);
         put_half(c + p, cs, (int)(p1 - p), first);
     }
@@ -237,7 +239,7 @@ static void line(const gcg_pass_rows *rows, int half, const void *u, const void 
 
 /* u_i and gu_i stay in registers, gv_j is added to in place. ones: r_p = 1 and u_i squared. */
 static inline void spread_row(int nv, int ones, int64_t p0, int64_t p1, const int32_t *col, const real *r,
-                              const real *u, const real *v, int64_t ldv, real *gu, real *gv, int64_t ldgv)
+                              const real *u, const real *v, int64_t ldv, real *gu, real *gv)
 {
     vec us[PANEL_VECTORS], gus[PANEL_VECTORS];
     memset(gus, 0, sizeof gus);
@@ -247,7 +249,7 @@ static inline void spread_row(int nv, int ones, int64_t p0, int64_t p1, const in
     }
     for (int64_t p = p0; p < p1; p++) {
         const real *vj = v + col[p] * ldv;
-        real *gvj = gv + col[p] * ldgv, rp = ones ? 1 : r[p];
+        real *gvj = gv + (int64_t)col[p] * nv * LANES, rp = ones ? 1 : r[p];
         for (int x = 0; x < nv; x++) {
             gus[x] += rp * load(vj + x * LANES);
             store(gvj + x * LANES, load(gvj + x * LANES) + rp * us[x]);
@@ -257,30 +259,30 @@ static inline void spread_row(int nv, int ones, int64_t p0, int64_t p1, const in
 }
 
 static void spread(const gcg_pass_rows *rows, int half, const void *r, const void *u, int64_t ldu,
-                   const void *v, int64_t ldv, void *gu, int64_t ldgu, void *gv, int64_t ldgv)
+                   const void *v, int64_t ldv, void *gu, int64_t ldgu, void *gv)
 {
     for (int32_t i = rows->row0; i < rows->row1; i++) {
         const real *ui = (const real *)u + i * ldu;
         real *gui = (real *)gu + i * ldgu;
         int64_t p0 = rows->row_ptr[i] - rows->first, p1 = rows->row_ptr[i + 1] - rows->first;
         if (half)
-            spread_row(PANEL_VECTORS / 2, 0, p0, p1, rows->col, r, ui, v, ldv, gui, gv, ldgv);
+            spread_row(PANEL_VECTORS / 2, 0, p0, p1, rows->col, r, ui, v, ldv, gui, gv);
         else
-            spread_row(PANEL_VECTORS, 0, p0, p1, rows->col, r, ui, v, ldv, gui, gv, ldgv);
+            spread_row(PANEL_VECTORS, 0, p0, p1, rows->col, r, ui, v, ldv, gui, gv);
     }
 }
 
 static void squares(const gcg_pass_rows *rows, int half, const void *u, int64_t ldu, const void *v,
-                    int64_t ldv, void *gu, int64_t ldgu, void *gv, int64_t ldgv)
+                    int64_t ldv, void *gu, int64_t ldgu, void *gv)
 {
     for (int32_t i = rows->row0; i < rows->row1; i++) {
         const real *ui = (const real *)u + i * ldu;
         real *gui = (real *)gu + i * ldgu;
         int64_t p0 = rows->row_ptr[i] - rows->first, p1 = rows->row_ptr[i + 1] - rows->first;
         if (half)
-            spread_row(PANEL_VECTORS / 2, 1, p0, p1, rows->col, NULL, ui, v, ldv, gui, gv, ldgv);
+            spread_row(PANEL_VECTORS / 2, 1, p0, p1, rows->col, NULL, ui, v, ldv, gui, gv);
         else
-            spread_row(PANEL_VECTORS, 1, p0, p1, rows->col, NULL, ui, v, ldv, gui, gv, ldgv);
+            spread_row(PANEL_VECTORS, 1, p0, p1, rows->col, NULL, ui, v, ldv, gui, gv);
     }
 }
 
@@ -317,26 +319,25 @@ static void gather(const gcg_pass_rows *rows, int half, const void *r, const voi
 }
 
 static inline void scatter_row(int nv, int64_t p0, int64_t p1, const int32_t *col, const real *r,
-                               const real *u, real *gv, int64_t ldgv)
+                               const real *u, real *gv)
 {
     vec us[PANEL_VECTORS];
     for (int x = 0; x < nv; x++) us[x] = load(u + x * LANES);
     for (int64_t p = p0; p < p1; p++) {
-        real *gvj = gv + col[p] * ldgv;
+        real *gvj = gv + (int64_t)col[p] * nv * LANES;
         for (int x = 0; x < nv; x++) store(gvj + x * LANES, load(gvj + x * LANES) + r[p] * us[x]);
     }
 }
 
-static void scatter(const gcg_pass_rows *rows, int half, const void *r, const void *u, int64_t ldu, void *gv,
-                    int64_t ldgv)
+static void scatter(const gcg_pass_rows *rows, int half, const void *r, const void *u, int64_t ldu, void *gv)
 {
     for (int32_t i = rows->row0; i < rows->row1; i++) {
         const real *ui = (const real *)u + i * ldu;
         int64_t p0 = rows->row_ptr[i] - rows->first, p1 = rows->row_ptr[i + 1] - rows->first;
         if (half)
-            scatter_row(PANEL_VECTORS / 2, p0, p1, rows->col, r, ui, gv, ldgv);
+            scatter_row(PANEL_VECTORS / 2, p0, p1, rows->col, r, ui, gv);
         else
-            scatter_row(PANEL_VECTORS, p0, p1, rows->col, r, ui, gv, ldgv);
+            scatter_row(PANEL_VECTORS, p0, p1, rows->col, r, ui, gv);
     }
 }
 

@@ -36,18 +36,17 @@ typedef struct {
     /* b[p] += u_i . dv_j + du_i . v_j,  c[p] += du_i . dv_j  (set, not added, when first) */
     void (*line)(const gcg_pass_rows *rows, int half, const void *u, const void *du, int64_t ldu,
                  const void *v, const void *dv, int64_t ldv, void *b, void *c, int first);
-    /* gu_i = sum_j r_p v_j (set),  gv_j += r_p u_i */
+    /* gu_i = sum_j r_p v_j (set),  gv_j += r_p u_i; rows of gv are as far apart as the panel is wide */
     void (*spread)(const gcg_pass_rows *rows, int half, const void *r, const void *u, int64_t ldu,
-                   const void *v, int64_t ldv, void *gu, int64_t ldgu, void *gv, int64_t ldgv);
+                   const void *v, int64_t ldv, void *gu, int64_t ldgu, void *gv);
     /* the same with r_p = 1, u_i replaced by its squares; v must hold squares */
     void (*squares)(const gcg_pass_rows *rows, int half, const void *u, int64_t ldu, const void *v,
-                    int64_t ldv, void *gu, int64_t ldgu, void *gv, int64_t ldgv);
+                    int64_t ldv, void *gu, int64_t ldgu, void *gv);
     /* gu_i = sum_j r_p v_j only */
     void (*gather)(const gcg_pass_rows *rows, int half, const void *r, const void *v, int64_t ldv, void *gu,
                    int64_t ldgu);
     /* gv_j += r_p u_i only */
-    void (*scatter)(const gcg_pass_rows *rows, int half, const void *r, const void *u, int64_t ldu, void *gv,
-                    int64_t ldgv);
+    void (*scatter)(const gcg_pass_rows *rows, int half, const void *r, const void *u, int64_t ldu, void *gv);
     /* r_p = real(d), d = x_p - u_i . v_j summed in double over k columns; x is xf or, when that is NULL, xd;
      * r may be NULL. Returns sum of d^2. */
     double (*residual)(const gcg_pass_rows *rows, int32_t k, const void *u, int64_t ldu, const void *v,
