@@ -292,7 +292,11 @@ static void run_block(const call *c, int64_t block, void *pack)
     chunk part = {.block = block, .pack = pack, .sums = pass->partial + 4 * block};
     part.rows.row1 = pass->row_start[block];
     memset(part.sums, 0, 4 * sizeof *part.sums);
-    while (next_chunk(pass->x, pass->row_start[block + 1], &part)) c->work(c, &part);
+    int64_t done = pass->x->row_ptr[part.rows.row1];
+    while (next_chunk(pass->x, pass->row_start[block + 1], &part)) {
+        c->work(c, &part);
+        done = gcg_csr_pass_step(pass->x, done, part.rows.first + part.n);
+    }
 }
 
 static void row_task(int64_t block, void *ctx)
