@@ -281,7 +281,7 @@ static int next_chunk(const gcg_csr *x, int32_t end, chunk *part)
     int64_t first = x->row_ptr[row0];
     do row1++;
     while (row1 < end && x->row_ptr[row1 + 1] - first <= CHUNK_RATINGS);
-    part->rows = (gcg_pass_rows){row0, row1, x->row_ptr, x->col + first, first};
+    part->rows = (gcg_pass_rows){row0, row1, x->row_ptr, x->col + first, first, x->nnz - first};
     part->n = x->row_ptr[row1] - first;
     return 1;
 }

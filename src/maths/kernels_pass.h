@@ -23,6 +23,7 @@ typedef struct {
     const int64_t *row_ptr;
     const int32_t *col;
     int64_t first;
+    int64_t left; /* entries of col from `first` on, to the end of the pattern */
 } gcg_pass_rows;
 
 /* void pointers are arrays of the table's precision ("real"). half = 1: only the panel's first half is used.
