@@ -1,9 +1,7 @@
 /* gcg-mc synth: writes a synthetic rating file, and a test file beside it. Not here: how ratings are drawn
  * (io/synth). */
-#define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,8 +9,7 @@
 #include "cmd/options.h"
 #include "cmd/reading.h"
 #include "cmd/report.h"
-#include "io/gzip_sink.h"
-#include "io/output.h"
+#include "cmd/target.h"
 #include "io/synth.h"
 
 typedef struct {
@@ -22,8 +19,6 @@ typedef struct {
     double noise;
     uint64_t seed;
 } synth_settings;
-
-enum { EXIT_SIGNAL = 130 };
 
 /* In the order of gcg_synth_shapes. */
 static const char *const shape_names[] = {"ml-100k", "ml-1m",    "ml-10m",    "ml-25m",
@@ -117,56 +112,6 @@ static const opt_entry table[] = {
     {.name = "quiet", .kind = OPT_FLAG, FIELD(quiet), .help = "only warnings and errors on stderr"},
 };
 
-/* One file that is written: standard output, or a file that appears when it is whole; compressed or not. */
-typedef struct {
-    const char *name; /* for messages */
-    gcg_output output;
-    FILE *file;
-    gcg_gzip_sink *gzip;
-    int write_error; /* errno of a failed write */
-} target;
-
-static gcg_status write_file(void *user, const void *bytes, size_t length, gcg_err *err)
-{
-    target *t = user;
-    if (gcg_interrupt_requested())
-        return gcg_fail(err, GCG_ERR_IO, t->name, 0, 0, "interrupted, not written");
-    if (fwrite(bytes, 1, length, t->file) == length) return GCG_OK;
-    t->write_error = errno;
-    return gcg_fail(err, GCG_ERR_IO, t->name, 0, 0, "cannot write: %s", strerror(errno));
-}
-
-static gcg_status target_open(target *t, const char *path, gcg_sink *sink, gcg_err *err)
-{
-    size_t length = strlen(path);
-    gcg_status status = GCG_OK;
-    int to_stdout = strcmp(path, "-") == 0;
-    t->name = to_stdout ? "stdout" : path;
-    t->file = stdout;
-    if (!to_stdout) {
-        status = gcg_output_open(&t->output, path, err);
-        t->file = t->output.file;
-    }
-    *sink = (gcg_sink){write_file, t};
-    if (!status && length > 3 && strcmp(path + length - 3, ".gz") == 0) {
-        status = gcg_gzip_sink_new(&t->gzip, *sink, err);
-        if (!status) *sink = gcg_gzip_sink_get(t->gzip);
-    }
-    return status;
-}
-
-static gcg_status target_finish(target *t, gcg_err *err)
-{
-    gcg_status status = t->gzip ? gcg_gzip_sink_finish(t->gzip, err) : GCG_OK;
-    return !status && t->file != stdout ? gcg_output_commit(&t->output, err) : status;
-}
-
-static void target_release(target *t)
-{
-    gcg_gzip_sink_free(t->gzip);
-    gcg_output_abort(&t->output);
-}
-
 static int check(const synth_settings *s, int word_count)
 {
     if (word_count > 0) return report_usage("synth takes no file names: -o FILE says where the ratings go");
@@ -213,26 +158,12 @@ static gcg_synth_settings settings_of(const synth_settings *s)
     return g;
 }
 
-static void on_signal(int number)
-{
-    (void)number;
-    gcg_interrupt_request();
-}
-
-/* The first signal stops the run at its next write, so that no temporary file stays behind. */
-static void catch_signals(void)
-{
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART | (int)SA_RESETHAND};
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-}
-
 static int write_all(const synth_settings *s, const gcg_synth_settings *g)
 {
     target train = {0}, test = {0};
     gcg_sink train_sink, test_sink;
     gcg_err err = {0};
-    catch_signals();
+    target_catch_signals();
     gcg_status status = target_open(&train, s->output, &train_sink, &err);
     if (!status && s->test) status = target_open(&test, s->test, &test_sink, &err);
     if (!status) status = gcg_synth(g, train_sink, s->test ? &test_sink : NULL, &err);
@@ -244,7 +175,7 @@ static int write_all(const synth_settings *s, const gcg_synth_settings *g)
     if (train.write_error == EPIPE && !s->test) return 0;
     if (status) {
         int code = report_error(&err, NULL);
-        return gcg_interrupt_requested() ? EXIT_SIGNAL : code;
+        return gcg_interrupt_requested() ? TARGET_EXIT_SIGNAL : code;
     }
     report_note("%s: %" PRId64 " ratings of %" PRId32 " users and %" PRId32 " items", train.name, g->ratings,
                 g->users, g->items);

@@ -23,6 +23,7 @@ static const struct {
     {"predict", "predict ratings for pairs of user and item", cmd_predict},
     {"eval", "error of a model on test ratings", cmd_eval},
     {"check", "read rating files and say what is in them", cmd_check},
+    {"convert", "write ratings anew: binary store or clean text", cmd_convert},
     {"synth", "write a synthetic rating file", cmd_synth},
 };
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
@@ -49,6 +50,16 @@ static void keep_standard_streams(void)
                                                           : fd == 1 ? O_RDONLY
                                                                     : O_WRONLY) != fd)
             return;
+}
+
+/* A mapped file lost pages: see base/mapping.h. The default would be a crash without a word. */
+static void on_lost_page(int number)
+{
+    static const char text[] =
+        "gcg-mc: error: a binary store was cut short, or the disk failed, while it was in use\n";
+    (void)number;
+    if (write(STDERR_FILENO, text, sizeof text - 1) < 0) _exit(GCG_ERR_INTERNAL);
+    _exit(GCG_ERR_IO);
 }
 
 static void print_usage(FILE *out)
@@ -94,6 +105,7 @@ int main(int argc, char **argv)
     memory_return_freed();
     signal(SIGPIPE, SIG_IGN); /* a closed pipe is a write error, which each subcommand handles */
     signal(SIGXFSZ, SIG_IGN); /* and so is a file that grows over the limit of ulimit -f */
+    signal(SIGBUS, on_lost_page);
     gcg_blas_init();
     if (argc < 2) {
         print_usage(stderr);

@@ -12,7 +12,7 @@
         }                                                                                                    \
     }
 
-static const gcg_format_entry formats[GCG_FORMAT_COUNT] = {
+static const gcg_format_entry formats[GCG_FORMAT_COUNT + 1] = {
     [GCG_FORMAT_AUTO] = {.name = "auto"},
     [GCG_FORMAT_CSV] = DELIMITED("csv", ',', 1),
     [GCG_FORMAT_TSV] = DELIMITED("tsv", '\t', 1),
@@ -36,6 +36,7 @@ static const gcg_format_entry formats[GCG_FORMAT_COUNT] = {
                         .last_block = gcg_kdd_last_block,
                         .skip = gcg_kdd_skip},
     [GCG_FORMAT_YAHOO_R1] = DELIMITED("yahoo-r1", '\t', 1),
+    [GCG_FORMAT_GCS] = {.name = "gcs"}, /* no lines: read by gcg_read_gcs */
 };
 
 /* Tried in this order: the first of the equally good ones wins. */
@@ -193,6 +194,7 @@ static const struct {
      "7zXZ",
      5, "xz data; unpack it first"},
     {"\x28\xb5\x2f\xfd", 4, "zstd data; unpack it first"},
+    {"\x89GCS", 4, "a binary store of gcg-mc in a pipe or compressed, or damaged; name the file itself"},
     {"\x89PNG", 4, "an image, not a rating file"},
     {"\x89HDF", 4, "an HDF5 file, not text; export it as text first"},
     {"\x93NUMPY", 6, "a NumPy array, not text; export it as text first"},

@@ -6,6 +6,7 @@
 #include <string.h>
 #include "base/mem.h"
 #include "io/fill.h"
+#include "io/gcs.h"
 #include "io/points.h"
 #include "io/rows.h"
 #include "io/stream.h"
@@ -185,6 +186,11 @@ gcg_status gcg_ratings_read(const char *const *paths, int path_count, const gcg_
     builder b = {0};
     gcg_sink sink = {.points = &b.points};
     *out = (gcg_ratings){0};
+    if (path_count == 1 && gcg_gcs_is_store(paths[0])) {
+        int done;
+        gcg_status mapped = gcg_gcs_read_ratings(paths[0], options, diag, out, &done, err);
+        if (mapped != GCG_OK || done) return mapped;
+    }
     gcg_points_init(&b.points, options->duplicates == GCG_DUP_ERROR);
     gcg_status status = gcg_idmap_new(&b.users, err);
     if (status == GCG_OK) status = gcg_idmap_new(&b.items, err);

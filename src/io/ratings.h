@@ -22,11 +22,12 @@ typedef enum {
     GCG_FORMAT_MTX,
     GCG_FORMAT_NETFLIX,
     GCG_FORMAT_KDD,
-    GCG_FORMAT_YAHOO_R1, /* tsv with 255 = 0 */
-    GCG_FORMAT_COUNT
+    GCG_FORMAT_YAHOO_R1,              /* tsv with 255 = 0 */
+    GCG_FORMAT_COUNT,                 /* of text */
+    GCG_FORMAT_GCS = GCG_FORMAT_COUNT /* the binary store, known by its first bytes; cannot be asked for */
 } gcg_format;
 
-/* "auto", "csv", ... as in the CLI contract. */
+/* "auto", "csv", ... as in the CLI contract, and "gcs". */
 const char *gcg_format_name(gcg_format format);
 
 typedef enum { GCG_HEADER_AUTO, GCG_HEADER_YES, GCG_HEADER_NO } gcg_header;
@@ -87,7 +88,7 @@ typedef struct {
     double value; /* NaN when the input has no rating here */
     int has_value;
     const char *file; /* display name */
-    int64_t line;
+    int64_t line;     /* in a binary store: the number of the rating, from 1 */
 } gcg_point;
 
 /* Calls fn for each point in order. A data error stops after at most GCG_DIAG_MAX_ERRORS reported messages

@@ -134,7 +134,7 @@ void gcg_reader_begin(gcg_reader *r, int header)
     if (l->told == l->format && l->told_header == header) return;
     l->told = l->format;
     l->told_header = header;
-    const char *asked = r->options->format == GCG_FORMAT_AUTO ? "" : " (asked for)";
+    const char *asked = r->options->format == l->format ? " (asked for)" : "";
     const char *first = gcg_format_find(l->format)->separator.byte == 0 ? ""
                         : header                                        ? ", with a header line"
                                                                         : ", without a header line";

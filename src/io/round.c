@@ -326,11 +326,11 @@ static gcg_status do_round(gcg_reading *s, gcg_text *now, gcg_text *next, gcg_in
 
 /* ---- a file ---- */
 
-static gcg_status tell_progress(const gcg_reading *s, const gcg_input *in)
+/* stored: bytes of this file. */
+static gcg_status tell_progress(const gcg_reading *s, int64_t stored)
 {
     const gcg_read_options *o = s->options;
-    if (!o->progress || !o->progress(s->stored + gcg_input_stored(in), s->stored_total, o->progress_user))
-        return GCG_OK;
+    if (!o->progress || !o->progress(s->stored + stored, s->stored_total, o->progress_user)) return GCG_OK;
     return gcg_fail(s->err, GCG_ERR_IO, s->file, 0, 0, "interrupted while reading");
 }
 
@@ -360,7 +360,7 @@ static gcg_status read_text(gcg_reading *s, gcg_text *t, gcg_text *next, gcg_inp
 {
     gcg_status status = GCG_OK;
     while (status == GCG_OK && t->from < t->cut) {
-        status = tell_progress(s, in);
+        status = tell_progress(s, gcg_input_stored(in));
         if (status != GCG_OK) return status;
         if (s->layout.format == GCG_FORMAT_AUTO) status = recognise(s, t);
         if (status != GCG_OK) return status;
@@ -406,5 +406,20 @@ gcg_status gcg_reading_file(gcg_reading *s, gcg_input *in)
         if (s->layout.rows > s->sink->rows) s->sink->rows = s->layout.rows;
         if (s->layout.cols > s->sink->cols) s->sink->cols = s->layout.cols;
     }
+    return status;
+}
+
+gcg_status gcg_reading_points(gcg_reading *s, int64_t n, int64_t stored,
+                              gcg_status (*fill)(gcg_reader *r, void *ctx), void *ctx)
+{
+    gcg_status status = prepare(s);
+    if (status == GCG_OK) status = tell_progress(s, stored);
+    if (status != GCG_OK) return status;
+    gcg_reader *r = &s->piece[0].reader;
+    r->file = s->file;
+    gcg_reader_start(r, &s->carry, "", 0, (gcg_text_scan){.lines = n});
+    if (r->status == GCG_OK) r->status = fill(r, ctx);
+    status = take(s, r, r->at);
+    if (status == GCG_OK) put_points(s, &r->found);
     return status;
 }

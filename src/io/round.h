@@ -51,6 +51,10 @@ typedef struct {
 
 /* Reads in, whose display name is s->file, to its end. */
 gcg_status gcg_reading_file(gcg_reading *s, gcg_input *in);
+/* For a file that is no text: fill hands out at most n points, lines 1, 2, ... as they are in the file;
+ * stored is how much of it was read. Until all are handed out. */
+gcg_status gcg_reading_points(gcg_reading *s, int64_t n, int64_t stored,
+                              gcg_status (*fill)(gcg_reader *r, void *ctx), void *ctx);
 void gcg_reading_release(gcg_reading *s); /* twice is fine */
 
 /* An error about a file as a whole: told to the diag, kept in err when it is the first. Returns status. */

@@ -5,7 +5,9 @@
 #include "base/clock.h"
 #include "base/parallel.h"
 #include "io/formats.h"
+#include "io/gcs.h"
 #include "io/paths.h"
+#include "io/read_gcs.h"
 #include "io/stream.h"
 
 enum { DETECT_BYTES = 1 << 16 /* looked at to recognise a format */ };
@@ -133,6 +135,10 @@ static void read_list(void *ctx)
         gcg_err why;
         gcg_input *in;
         r->file = gcg_read_display_name(job->list.path[i]);
+        if (gcg_gcs_is_store(job->list.path[i])) {
+            job->status = gcg_read_gcs(r, job->list.path[i]);
+            continue;
+        }
         job->status = gcg_input_open(job->list.path[i], o->block, o->zlib, &in, &why);
         if (job->status == GCG_OK)
             job->status = gcg_reading_file(r, in);
