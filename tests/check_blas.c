@@ -59,7 +59,7 @@ START_TEST(symmetric_products_write_the_upper_triangle_only)
                 float af[9 * (N + PAD) + 1], cf[N * N];
                 for (int e = 0; e < k * lda; e++) af[e] = (float)a[e];
                 for (int e = 0; e < n * n; e++) cf[e] = (float)(c[e] = beta == 0 ? NAN : e + 0.5);
-                gcg_blas_dsyrk(n, k, a, lda, beta, c);
+                gcg_blas_dsyrk(n, k, 1, a, lda, beta, c, n);
                 gcg_blas_ssyrk(n, k, af, lda, (float)beta, cf);
                 for (int i = 0; i < n; i++)
                     for (int j = 0; j < n; j++) {
@@ -172,7 +172,7 @@ START_TEST(cholesky_says_whether_a_matrix_is_positive_definite)
             for (int i = 0; i < n * n; i++) z[i] = a[i] + (i % (n + 1) == 0) * (sign * 1e-6 - values[0]);
             for (int i = 0; i < n; i++)
                 for (int j = 0; j < i; j++) z[i * n + j] = 1e300; /* the lower triangle is not read */
-            ck_assert_int_eq(gcg_blas_cholesky(n, z), sign > 0);
+            ck_assert_int_eq(gcg_blas_cholesky(n, z, n), sign > 0);
             for (int i = 0; i < n; i++)
                 for (int j = 0; j < i; j++) ck_assert_double_eq(z[i * n + j], 1e300);
         }
@@ -180,7 +180,39 @@ START_TEST(cholesky_says_whether_a_matrix_is_positive_definite)
         free(z);
         free(values);
     }
-    ck_assert_int_eq(gcg_blas_cholesky(0, NULL), 1);
+    ck_assert_int_eq(gcg_blas_cholesky(0, NULL, 0), 1);
+}
+END_TEST
+
+/* Cholesky by hand of a 2 x 2 block matrix: A = U'U, from its blocks in place. */
+START_TEST(a_block_is_factored_and_solved_with_in_place)
+{
+    enum { N = 9, M = 4 };
+    naive_rng g = naive_seed(6);
+    double *b = naive_normals(&g, N * N), *a = naive_multiply(N, N, N, b, 1, b, 0), u[N * N];
+    memcpy(u, a, sizeof u);
+    ck_assert_int_eq(gcg_blas_cholesky(M, u, N), 1);
+    gcg_blas_dtrsm(M, N - M, u, N, u + M, N);
+    gcg_blas_dsyrk(N - M, M, -1, u + M, N, 1, u + M * N + M, N);
+    ck_assert_int_eq(gcg_blas_cholesky(N - M, u + M * N + M, N), 1);
+    for (int i = 0; i < N; i++)
+        for (int j = i; j < N; j++) {
+            double sum = 0;
+            for (int q = 0; q <= i; q++) sum += u[q * N + i] * u[q * N + j];
+            ck_assert_double_eq_tol(sum, a[i * N + j], 1e-12 * a[0]);
+            if (j > i) ck_assert_double_eq(u[j * N + i], a[j * N + i]); /* below: as it was */
+        }
+    free(a);
+    free(b);
+}
+END_TEST
+
+START_TEST(what_lapack_cannot_count_is_refused)
+{
+    gcg_err err;
+    ck_assert_int_eq(gcg_blas_eigen(32767, NULL, NULL, &err), GCG_ERR_NOMEM);
+    ck_assert_int_eq(gcg_blas_svd(23170, 1000000, NULL, NULL, NULL, NULL, &err), GCG_ERR_NOMEM);
+    ck_assert_ptr_nonnull(strstr(err.text, "23170"));
 }
 END_TEST
 
@@ -193,7 +225,7 @@ START_TEST(a_matrix_that_is_not_finite_is_not_positive_definite)
                 double *a = naive_alloc((size_t)(n * n), sizeof *a);
                 for (int i = 0; i < n; i++) a[i * n + i] = 2;
                 a[where == 0 ? 0 : where == 1 ? n - 1 : where == 2 ? n / 2 * (n + 1) : n * n - 1] = bad[b];
-                ck_assert_int_eq(gcg_blas_cholesky(n, a), 0);
+                ck_assert_int_eq(gcg_blas_cholesky(n, a, n), 0);
                 free(a);
             }
 }
@@ -317,6 +349,8 @@ int main(void)
     tcase_add_test(tests, eigenvectors_stand_in_rows_with_ascending_values);
     tcase_add_test(tests, singular_values_equal_jacobis);
     tcase_add_test(tests, cholesky_says_whether_a_matrix_is_positive_definite);
+    tcase_add_test(tests, a_block_is_factored_and_solved_with_in_place);
+    tcase_add_test(tests, what_lapack_cannot_count_is_refused);
     tcase_add_test(tests, a_matrix_that_is_not_finite_is_not_positive_definite);
     tcase_add_test(tests, an_upper_triangle_times_its_inverse_is_the_identity);
     tcase_add_test(tests, eigenvalues_alone_equal_jacobis);

@@ -122,6 +122,38 @@ START_TEST(repeated_top_singular_values_are_proved_too)
 }
 END_TEST
 
+/* Several panels and tiles, and so many tries that one would spoil the matrix of the next if it could. With a
+ * diagonal sigma_1 is known. */
+START_TEST(a_large_proof_is_above_the_spectral_norm_and_close)
+{
+    enum { N = 1000 };
+    int32_t row[2 * N], col[2 * N];
+    double value[2 * N], bound;
+    int64_t n = 0;
+    for (int i = 0; i < N;
+         i += 2) { /* blocks [a b; -b a]: singular values sqrt(a^2 + b^2) = 1 + i / N, twice */
+        double size = 1 + (double)((i * 7) % N) / N, angle = i;
+        for (int e = 0; e < 4; e++, n++) {
+            row[n] = i + e / 2;
+            col[n] = (i + e % 2 + 500) % N;
+            value[n] = size * (e == 0 || e == 3 ? cos(angle) : e == 1 ? sin(angle) : -sin(angle));
+        }
+    }
+    gcg_csr r;
+    ck_assert_int_eq(gcg_csr_from_triples(&r, N, N, n, row, col, value, NULL), GCG_OK);
+    double top = 2 - 2.0 / N;
+    ck_assert_int_eq(gcg_certificate_cholesky(&r, top * (1 - 1e-4), 1e-9, 0.1, NULL, &bound, NULL), GCG_OK);
+    ck_assert(bound >= top && bound <= top * (1 + 4e-4));
+    ck_assert_int_eq(gcg_certificate_cholesky(&r, top * 0.9, 1e-9, 0.1, NULL, &bound, NULL), GCG_OK);
+    ck_assert_double_eq(bound, INFINITY);
+    gcg_watch over = gcg_watch_defaults();
+    over.over = 1;
+    ck_assert_int_eq(gcg_certificate_cholesky(&r, top, 1e-9, 0.1, &over, &bound, NULL), GCG_OK);
+    ck_assert_double_eq(bound, INFINITY);
+    gcg_csr_release(&r);
+}
+END_TEST
+
 START_TEST(nothing_is_proved_from_a_zero_estimate_of_something)
 {
     double one = 1, bound;
@@ -178,6 +210,7 @@ int main(void)
     tcase_add_test(tests, the_dual_bound_has_its_closed_forms);
     tcase_add_test(tests, the_proved_bound_is_above_the_spectral_norm_and_close);
     tcase_add_test(tests, repeated_top_singular_values_are_proved_too);
+    tcase_add_test(tests, a_large_proof_is_above_the_spectral_norm_and_close);
     tcase_add_test(tests, nothing_is_proved_from_a_zero_estimate_of_something);
     tcase_add_test(tests, the_proof_is_the_same_at_1_and_7_threads);
     tcase_add_test(tests, out_of_memory_is_told_at_every_allocation);

@@ -87,9 +87,11 @@ void gcg_blas_sgemm(int transpose_a, int transpose_b, int32_t m, int32_t n, int3
                     beta, c, (int)ldc);
 }
 
-void gcg_blas_dsyrk(int32_t n, int32_t k, const double *a, int64_t lda, double beta, double *c)
+void gcg_blas_dsyrk(int32_t n, int32_t k, double alpha, const double *a, int64_t lda, double beta, double *c,
+                    int64_t ldc)
 {
-    if (n > 0) cblas_dsyrk(CblasRowMajor, CblasUpper, CblasTrans, n, k, 1, a, (int)lda, beta, c, n);
+    if (n > 0)
+        cblas_dsyrk(CblasRowMajor, CblasUpper, CblasTrans, n, k, alpha, a, (int)lda, beta, c, (int)ldc);
 }
 
 void gcg_blas_ssyrk(int32_t n, int32_t k, const float *a, int64_t lda, float beta, float *c)
@@ -103,24 +105,43 @@ void gcg_blas_dgemv(int transpose, int32_t m, int32_t n, double alpha, const dou
     if (m > 0 && n > 0) cblas_dgemv(CblasRowMajor, op(transpose), m, n, alpha, a, (int)lda, x, 1, beta, y, 1);
 }
 
+void gcg_blas_dtrsm(int32_t m, int32_t n, const double *u, int64_t ldu, double *b, int64_t ldb)
+{
+    if (m > 0 && n > 0)
+        cblas_dtrsm(CblasRowMajor, CblasLeft, CblasUpper, CblasTrans, CblasNonUnit, m, n, 1, u, (int)ldu, b,
+                    (int)ldb);
+}
+
+/* The BLAS counts in 32 bits: long vectors go in pieces. */
+static int piece(int64_t left)
+{
+    const int most = 1 << 30;
+    return left < most ? (int)left : most;
+}
+
 double gcg_blas_ddot(int64_t n, const double *x, const double *y)
 {
-    return cblas_ddot((int)n, x, 1, y, 1);
+    double sum = 0;
+    for (int64_t i = 0; i < n; i += piece(n - i)) sum += cblas_ddot(piece(n - i), x + i, 1, y + i, 1);
+    return sum;
 }
 
 double gcg_blas_dnrm2(int64_t n, const double *x)
 {
-    return cblas_dnrm2((int)n, x, 1);
+    double norm = cblas_dnrm2(piece(n), x, 1);
+    for (int64_t i = piece(n); i < n; i += piece(n - i))
+        norm = hypot(norm, cblas_dnrm2(piece(n - i), x + i, 1));
+    return norm;
 }
 
 void gcg_blas_daxpy(int64_t n, double a, const double *x, double *y)
 {
-    cblas_daxpy((int)n, a, x, 1, y, 1);
+    for (int64_t i = 0; i < n; i += piece(n - i)) cblas_daxpy(piece(n - i), a, x + i, 1, y + i, 1);
 }
 
 void gcg_blas_dscal(int64_t n, double a, double *x)
 {
-    cblas_dscal((int)n, a, x, 1);
+    for (int64_t i = 0; i < n; i += piece(n - i)) cblas_dscal(piece(n - i), a, x + i, 1);
 }
 
 /* LAPACK's info as a status. */
@@ -133,9 +154,19 @@ static gcg_status outcome(lapack_int info, const char *what, gcg_err *err)
                     what, (int)info);
 }
 
+/* LAPACK counts the doubles of its workspace in 32 bits. */
+static gcg_status too_large(int32_t n, int32_t most, const char *what, gcg_err *err)
+{
+    return gcg_fail(err, GCG_ERR_NOMEM, NULL, 0, 0,
+                    "%s of size %d: LAPACK can do no more than %d; lower --rank, or --atoms", what, (int)n,
+                    (int)most);
+}
+
 gcg_status gcg_blas_eigen(int32_t n, double *a, double *values, gcg_err *err)
 {
+    const int32_t most = 32766; /* 1 + 6 n + 2 n^2 < 2^31 */
     if (n == 0) return GCG_OK;
+    if (n > most) return too_large(n, most, "symmetric eigenproblem", err);
     /* symmetric: column-major columns are our rows */
     return outcome(LAPACKE_dsyevd(LAPACK_COL_MAJOR, 'V', 'L', n, a, n, values), "symmetric eigenproblem",
                    err);
@@ -156,19 +187,21 @@ void gcg_blas_invert_upper(int32_t n, double *a)
 
 gcg_status gcg_blas_svd(int32_t m, int32_t n, double *a, double *s, double *u, double *vt, gcg_err *err)
 {
+    const int32_t most = 23169; /* 4 r^2 + 7 r < 2^31 */
     int32_t r = m < n ? m : n;
     if (r == 0) return GCG_OK;
+    if (r > most) return too_large(r, most, "singular value decomposition", err);
     /* column-major, A is seen as its transpose, so U and V change places */
     return outcome(LAPACKE_dgesdd(LAPACK_COL_MAJOR, 'S', n, m, a, n, s, vt, n, u, r),
                    "singular value decomposition", err);
 }
 
-int gcg_blas_cholesky(int32_t n, double *a)
+int gcg_blas_cholesky(int32_t n, double *a, int64_t lda)
 {
     /* row-major upper is column-major lower */
-    if (n > 0 && LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', n, a, n) != 0) return 0;
+    if (n > 0 && LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', n, a, (lapack_int)lda) != 0) return 0;
     for (int64_t i = 0; i < n; i++)
-        if (!isfinite(a[i * n + i])) return 0; /* NaN passes OpenBLAS's test of a pivot */
+        if (!isfinite(a[i * lda + i])) return 0; /* NaN passes OpenBLAS's test of a pivot */
     return 1;
 }
 

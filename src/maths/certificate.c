@@ -51,9 +51,62 @@ static void gram_task(int64_t strip, void *ctx)
     }
 }
 
+/* ---- Cholesky by panels: on the threads, and the watch is asked between two ---- */
+
+enum { PANEL = 192, TILE = 384 /* columns of a task */ };
+
+/* The panel of rows i0..i1 of the upper triangle; columns i1.. are cut into tiles. */
+typedef struct {
+    double *a;
+    int32_t n, i0, i1;
+} panel_ctx;
+
+static int32_t tile(const panel_ctx *c, int64_t block, int32_t *first)
+{
+    *first = (int32_t)(c->i1 + block * TILE);
+    return c->n - *first < TILE ? c->n - *first : TILE;
+}
+
+static void solve_task(int64_t block, void *ctx)
+{
+    const panel_ctx *c = ctx;
+    int32_t j, columns = tile(c, block, &j);
+    double *row = c->a + (int64_t)c->i0 * c->n;
+    gcg_blas_dtrsm(c->i1 - c->i0, columns, row + c->i0, c->n, row + j, c->n);
+}
+
+/* Rows of one tile, from its diagonal on. */
+static void update_task(int64_t block, void *ctx)
+{
+    const panel_ctx *c = ctx;
+    int32_t j, rows = tile(c, block, &j);
+    const double *panel = c->a + (int64_t)c->i0 * c->n + j;
+    double *out = c->a + (int64_t)j * c->n + j;
+    gcg_blas_dsyrk(rows, c->i1 - c->i0, -1, panel, c->n, 1, out, c->n);
+    gcg_blas_dgemm(1, 0, rows, c->n - j - rows, c->i1 - c->i0, -1, panel, c->n, panel + rows, c->n, 1,
+                   out + rows, c->n);
+}
+
+/* 1 when A (n x n, upper triangle) is positive definite; 0 also when the watch is over before that is known.
+ */
+static int is_positive_definite(double *a, int32_t n, gcg_watch *watch)
+{
+    for (int32_t i = 0; i < n; i += PANEL) {
+        int32_t left = n - i, rows = left < PANEL ? left : PANEL;
+        panel_ctx c = {a, n, i, i + rows};
+        int64_t tiles = ((int64_t)left - rows + TILE - 1) / TILE;
+        if (gcg_watch_over(watch) || !gcg_blas_cholesky(rows, a + (int64_t)i * n + i, n)) return 0;
+        gcg_par_blocks(tiles, solve_task, &c);
+        gcg_par_blocks(tiles, update_task, &c);
+    }
+    return 1;
+}
+
+/* ---- the proof ---- */
+
 /* Tries to prove s > sigma_1; 1 when proved. The Gram matrix stands in the lower triangle with its diagonal
  * apart; the factorisation uses the upper one, so that one matrix serves both. */
-static int prove(double *gram, const double *diagonal, int32_t n, double s)
+static int prove(double *gram, const double *diagonal, int32_t n, double s, gcg_watch *watch)
 {
     /* rounding of the sums, the factorisation and s^2 itself: a generous multiple of n times the unit */
     double shift = s * s * (1 - 8 * (n + 8.0) * DBL_EPSILON);
@@ -61,7 +114,7 @@ static int prove(double *gram, const double *diagonal, int32_t n, double s)
         for (int64_t j = i + 1; j < n; j++) gram[i * n + j] = -gram[j * n + i];
         gram[i * n + i] = shift - diagonal[i];
     }
-    return gcg_blas_cholesky(n, gram);
+    return is_positive_definite(gram, n, watch);
 }
 
 /* The tries, on a Gram matrix that is at hand. */
@@ -71,7 +124,7 @@ static double first_proved(double *gram, double *diagonal, int32_t n, double sig
     double least = 32 * (n + 8.0) * DBL_EPSILON; /* less cannot succeed */
     for (int64_t i = 0; i < n; i++) diagonal[i] = gram[i * n + i];
     for (guard = fmax(guard, least); guard <= fmax(most, least) && !gcg_watch_over(watch); guard *= 3)
-        if (prove(gram, diagonal, n, sigma * (1 + guard))) return sigma * (1 + guard);
+        if (prove(gram, diagonal, n, sigma * (1 + guard), watch)) return sigma * (1 + guard);
     return INFINITY;
 }
 
@@ -95,7 +148,7 @@ gcg_status gcg_certificate_cholesky(const gcg_csr *r, double sigma, double guard
     }
     if (!status) {
         gram_ctx c = {narrow, gram, STRIP_ROWS, watch};
-        gcg_par_blocks((n + STRIP_ROWS - 1) / STRIP_ROWS, gram_task, &c);
+        gcg_par_blocks(((int64_t)n + STRIP_ROWS - 1) / STRIP_ROWS, gram_task, &c);
         *bound = sigma > 0     ? first_proved(gram, diagonal, n, sigma, guard, most, watch)
                  : r->nnz == 0 ? 0
                                : INFINITY;

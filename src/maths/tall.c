@@ -57,7 +57,7 @@ static void gram_block_exact(const call *c, int32_t i, int32_t n, double *sum, c
     rows_to_double(c->a, i, n, a);
     if (b != a) rows_to_double(c->b, i, n, b);
     if (b == a)
-        gcg_blas_dsyrk(c->a->k, n, a, c->a->k, 1, sum);
+        gcg_blas_dsyrk(c->a->k, n, 1, a, c->a->k, 1, sum, c->a->k);
     else
         gcg_blas_dgemm(1, 0, c->a->k, c->b->k, n, 1, a, c->a->k, b, c->b->k, 1, sum, c->b->k);
 }
@@ -67,7 +67,7 @@ static void gram_block_stored(const call *c, int32_t i, int32_t n, double *sum, 
     int32_t ka = c->a->k, kb = c->b->k;
     if (c->a->type == GCG_DOUBLE) {
         if (c->a == c->b)
-            gcg_blas_dsyrk(ka, n, row(c->a, i), c->a->stride, 1, sum);
+            gcg_blas_dsyrk(ka, n, 1, row(c->a, i), c->a->stride, 1, sum, ka);
         else
             gcg_blas_dgemm(1, 0, ka, kb, n, 1, row(c->a, i), c->a->stride, row(c->b, i), c->b->stride, 1, sum,
                            kb);
@@ -231,7 +231,7 @@ static gcg_status orthonormalise_by_cholesky(gcg_factors *x, double least, doubl
     if (status) return status;
     double largest = 0;
     for (int64_t q = 0; q < k; q++) largest = fmax(largest, g[q * k + q]);
-    if (!(largest > 0) || !gcg_blas_cholesky((int32_t)k, g)) return GCG_OK;
+    if (!(largest > 0) || !gcg_blas_cholesky((int32_t)k, g, k)) return GCG_OK;
     *smallest = INFINITY;
     for (int64_t q = 0; q < k; q++) *smallest = fmin(*smallest, g[q * k + q] * g[q * k + q]);
     if (!(*smallest > margin * fmax(least, rounding * largest))) return GCG_OK;

@@ -113,7 +113,7 @@ static int proves(int32_t k, const double *g, const double *coupling, double s, 
     if (!(s > e)) return 0;
     for (int64_t x = 0; x < (int64_t)k * k; x++) m[x] = -g[x] - inverse * coupling[x];
     for (int64_t q = 0; q < k; q++) m[q * k + q] += s2;
-    return gcg_blas_cholesky(k, m);
+    return gcg_blas_cholesky(k, m, k);
 }
 
 /* The least guard (within a tenth) by which least (1 + guard) is proved; INFINITY when none up to most is. */

@@ -159,11 +159,15 @@ static gcg_status top_arpack(gram_op *g, double tol, uint64_t seed, double *x, g
 gcg_status gcg_polar_top(gcg_linop *a, double tol, uint64_t seed, double *sigma, double *u, double *v,
                          gcg_err *err)
 {
+    const int32_t most = INT32_MAX / 3; /* ARPACK counts the entries of three vectors in 32 bits */
     gram_op g;
+    *sigma = 0;
+    if (a->rows > most && a->cols > most)
+        return gcg_fail(err, GCG_ERR_NOMEM, NULL, 0, 0,
+                        "more than %d users and as many items: too many for ARPACK", (int)most);
     gcg_status status = gram_init(&g, a, err);
     double *x = gcg_mem_alloc_array(g.n + 1, sizeof *x);
     if (!status && !x) status = gcg_fail_memory(err, "polar");
-    *sigma = 0;
     if (!status && g.n > 0) {
         random_unit(x, g.n, seed, STREAM_TOP);
         gram_half(&g, x);

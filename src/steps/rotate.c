@@ -27,7 +27,7 @@ static int split_by_cholesky(int32_t k, gcg_dtype type, const double *g, double 
     }
     for (int64_t q = 0; q < k; q++)
         for (int64_t e = 0; e < k; e++) c[q * k + e] = g[q * k + e] / (scale[q] * scale[e]);
-    if (!gcg_blas_cholesky(k, c)) return 0;
+    if (!gcg_blas_cholesky(k, c, k)) return 0;
     for (int64_t q = 0; q < k; q++)
         if (c[q * k + q] * c[q * k + q] < rounding) return 0;
     memcpy(out->to_basis, c, (size_t)k * (size_t)k * sizeof *c);
