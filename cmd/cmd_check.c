@@ -153,6 +153,17 @@ static int64_t count_zeros(const int64_t *count, int64_t n)
     return zeros;
 }
 
+/* What fit --dry-run says without further options. */
+static void print_memory(const gcg_ratings *r)
+{
+    gcg_solver_settings settings = gcg_solver_settings_defaults();
+    settings.lambda = 1;
+    memory_table memory = memory_of_data(r);
+    gcg_plan_data data = gcg_plan_data_of(&r->x, &settings);
+    memory.solver = gcg_complete_needs(&data, &settings, memory_rank(&r->x, 0));
+    print_count("memory_bytes", memory_total(&memory));
+}
+
 static gcg_status print_ratings(const gcg_ratings *r, gcg_err *err)
 {
     const gcg_csr *x = &r->x;
@@ -181,8 +192,7 @@ static gcg_status print_ratings(const gcg_ratings *r, gcg_err *err)
     print_values(x, &stats);
     print_degrees("degree_user", users, x->rows);
     print_degrees("degree_item", items, x->cols);
-    gcg_solver_settings settings = gcg_solver_settings_defaults();
-    print_count("memory_bytes", memory_of_fit(r, gcg_complete_memory(x, &settings, memory_rank(x, 0))));
+    print_memory(r);
     gcg_mem_free(users);
     gcg_mem_free(items);
     return GCG_OK;

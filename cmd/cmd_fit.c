@@ -9,9 +9,9 @@
 #include "base/blas.h"
 #include "base/clock.h"
 #include "base/interrupt.h"
+#include "base/mem.h"
 #include "base/parallel.h"
 #include "cmd/fit.h"
-#include "cmd/memory.h"
 #include "cmd/report.h"
 #include "cmd/threads.h"
 #include "io/output.h"
@@ -21,14 +21,11 @@
 enum { EXIT_NOT_REACHED = 3, EXIT_NOTHING_WRITTEN = 130 };
 
 /* In the order of fit_solver_names. */
-static const struct {
-    gcg_status (*solve)(const gcg_csr *x, const gcg_solver_settings *settings, gcg_solver_result *result,
-                        gcg_err *err);
-    int64_t (*memory)(const gcg_csr *x, const gcg_solver_settings *settings, int32_t rank);
-} solvers[] = {
-    [FIT_SOLVER_GCG] = {gcg_complete, gcg_complete_memory},
-    [FIT_SOLVER_ALS_CG] = {gcg_als_cg, gcg_als_cg_memory},
-    [FIT_SOLVER_SOFT_IMPUTE] = {gcg_soft_impute, gcg_soft_impute_memory},
+static gcg_status (*const solvers[])(const gcg_csr *x, const gcg_solver_settings *settings,
+                                     gcg_solver_result *result, gcg_err *err) = {
+    [FIT_SOLVER_GCG] = gcg_complete,
+    [FIT_SOLVER_ALS_CG] = gcg_als_cg,
+    [FIT_SOLVER_SOFT_IMPUTE] = gcg_soft_impute,
 };
 
 /* SIGINT and SIGTERM ask the solver to stop after its step; the second time, and as long as there is nothing
@@ -55,6 +52,7 @@ typedef struct {
     fit_data d;
     fit_log log;
     gcg_solver_settings set;
+    fit_plan plan;
     gcg_solver_result result;
     gcg_diag diag;
     gcg_err err;
@@ -62,39 +60,6 @@ typedef struct {
     int threads;
     gcg_status status; /* of solve() */
 } fit;
-
-/* Bytes that centring adds when the centred ratings are kept as doubles; old and new values are there at
- * once. */
-static int64_t widening(const fit *f)
-{
-    const gcg_csr *x = &f->d.ratings.x;
-    return f->s.center != GCG_CENTER_NONE && fit_wants_double(&f->s, x) && x->val_f
-               ? x->nnz * (int64_t)sizeof(double)
-               : 0;
-}
-
-/* Says what the fit will need. 0, or the exit code when that is too much. */
-static int plan_memory(const fit *f)
-{
-    const gcg_csr *x = &f->d.ratings.x;
-    int32_t rank = memory_rank(x, f->s.rank);
-    int64_t pairs =
-                (f->d.test.pairs.n + f->d.valid.pairs.n) * (int64_t)(2 * sizeof(int32_t) + sizeof(double)),
-            bytes = memory_of_fit(&f->d.ratings, solvers[f->s.solver].memory(x, &f->set, rank)) +
-                    widening(f) + pairs;
-    char whole[32], part[32];
-    if (f->s.dry_run) printf("memory_bytes\t%" PRId64 "\n", bytes);
-    if (f->s.verbose || f->s.dry_run || f->s.has_memory)
-        report_note("memory: about %s at rank %" PRId32 ", of these %s for the ratings",
-                    memory_text(whole, bytes), rank, memory_text(part, memory_of_ratings(x)));
-    if (!f->s.has_memory || bytes <= f->s.max_memory) return 0;
-    gcg_err err;
-    gcg_fail(&err, GCG_ERR_NOMEM, NULL, 0, 0,
-             "needs about %s (%" PRId64 " bytes) of memory at rank %" PRId32
-             ", --max-memory allows %s: raise it, or lower --rank",
-             memory_text(whole, bytes), bytes, rank, memory_text(part, f->s.max_memory));
-    return report_error(&err, NULL);
-}
 
 /* The rank limit that the solver gets: none when it cannot bind; to comparators it is the rank. */
 static int32_t rank_limit(fit_settings *s, const gcg_csr *x)
@@ -125,7 +90,6 @@ static gcg_status prepare(fit *f)
     if (!status) status = gcg_lambda_max(x, f->s.seed, &watch, &f->lambda_max, &f->err);
     if (f->s.solver == FIT_SOLVER_GCG) /* the others count their own work only */
         f->set.max_time = fmax(f->s.max_time - (gcg_clock_now() - start), 0);
-    f->set.lambda = f->s.lambda;
     if (f->s.has_ratio) f->set.lambda = f->s.lambda_ratio * f->lambda_max;
     if (!status && watch.over) {
         report_warning("there was no time for lambda_max%s",
@@ -140,6 +104,7 @@ static gcg_status prepare(fit *f)
 static void apply_settings(fit *f)
 {
     f->set = gcg_solver_settings_defaults();
+    f->set.lambda = f->s.has_ratio ? 1 : f->s.lambda; /* a ratio's comes with lambda_max */
     f->set.gap = f->s.gap;
     f->set.max_iter = f->s.max_iter;
     f->set.max_time = f->s.max_time;
@@ -157,7 +122,7 @@ static void apply_settings(fit *f)
 /* Model first, then what became of the log, MODEL.done last. */
 static int write_all(fit *f)
 {
-    fit_outcome o = {&f->s, &f->d, &f->result, &f->log, f->set.lambda, f->lambda_max};
+    fit_outcome o = {&f->s, &f->d, &f->result, &f->log, &f->plan, f->set.lambda, f->lambda_max};
     gcg_err lost;
     gcg_status log_status = fit_log_close(&f->log, &f->result, &lost);
     gcg_status status = fit_write_model(&o, &f->err);
@@ -182,8 +147,8 @@ static void solve(void *ctx)
     fit_log_phase("centring", NAN, &f->log);
     f->status = prepare(f);
     if (f->status) return;
-    fit_log_head(&f->log, f->set.lambda, f->lambda_max, f->threads);
-    f->status = solvers[f->s.solver].solve(&f->d.ratings.x, &f->set, &f->result, &f->err);
+    fit_log_head(&f->log, &f->plan, f->set.lambda, f->lambda_max, f->threads);
+    f->status = solvers[f->s.solver](&f->d.ratings.x, &f->set, &f->result, &f->err);
     fit_log_phase("writing", NAN, &f->log);
 }
 
@@ -201,15 +166,18 @@ static int run(fit *f)
     catch_signals();
     fit_log_phase("reading", NAN, &f->log);
     f->d.log = &f->log;
+    fit_plan_reading(&f->s);
     if (!status) status = fit_read(&f->s, &f->d, &f->diag, &f->err);
     if (status) return report_error(&f->err, &f->diag);
     fit_log_phase(NULL, NAN, &f->log);
     fit_log_clear(&f->log);
     apply_settings(f);
-    int code = plan_memory(f);
-    if (code || f->s.dry_run) return code ? code : report_close_stdout();
+    status = fit_plan_memory(&f->s, &f->d, &f->set, &f->plan, &f->err);
+    if (status) return report_error(&f->err, NULL);
+    fit_plan_tell(&f->s, &f->plan);
+    if (f->s.dry_run) return report_close_stdout();
     is_solving = 1;
-    memory_keep_freed();
+    gcg_mem_keep(gcg_mem_in_use() + gcg_needs_total(&f->plan.table.solver));
     gcg_par_session(solve, f);
     fit_log_clear(&f->log);
     return f->status ? report_error(&f->err, NULL) : write_all(f);

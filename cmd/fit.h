@@ -3,6 +3,7 @@
  * cmd_fit.c       the flow: options, reading, solving, writing
  * fit_options.c   the option table and its cross checks
  * fit_data.c      training and test data, centring
+ * fit_memory.c    the memory plan
  * fit_log.c       the log, scores of the iterates
  * fit_progress.c  the progress line, times by phase
  * fit_outcome.c   the model, MODEL.done, the closing report */
@@ -11,6 +12,7 @@
 
 #include <stdio.h>
 
+#include "cmd/memory.h"
 #include "cmd/reading.h"
 #include "cmd/scoring.h"
 #include "io/ratings.h"
@@ -75,6 +77,25 @@ typedef struct {
     int taken;
 } fit_best;
 
+/* How a fit uses memory. */
+typedef struct {
+    memory_table table;
+    int64_t limit;
+    const char *limiter; /* "--max-memory", "machine", "cgroup", "ulimit" */
+    int32_t rank;        /* that is planned for */
+    int32_t cap;         /* of the rank, by memory alone; 0 = none */
+    char text[128];      /* what was given up: "pairs 2, block 64"; "full" */
+} fit_plan;
+
+/* Before reading: --max-memory holds there, too. */
+void fit_plan_reading(const fit_settings *s);
+/* After reading: the sizes, and a cap of the rank, go into the solver's settings. GCG_ERR_NOMEM when nothing
+ * fits. */
+gcg_status fit_plan_memory(const fit_settings *s, const fit_data *d, gcg_solver_settings *set, fit_plan *plan,
+                           gcg_err *err);
+/* --dry-run, --verbose, and what a user has to know. */
+void fit_plan_tell(const fit_settings *s, const fit_plan *plan);
+
 /* Times by phase, for --verbose. */
 enum { FIT_PHASES = 10 };
 typedef struct {
@@ -113,7 +134,7 @@ typedef struct fit_log {
 } fit_log;
 
 gcg_status fit_log_open(fit_log *log, const fit_settings *s, const fit_data *d, gcg_err *err);
-void fit_log_head(fit_log *log, double lambda, double lambda_max, int threads);
+void fit_log_head(fit_log *log, const fit_plan *plan, double lambda, double lambda_max, int threads);
 /* For gcg_solver_settings: user is the fit_log. */
 gcg_status fit_log_progress(const gcg_progress *progress, void *user, gcg_err *err);
 void fit_log_phase(const char *phase, double done, void *user);
@@ -136,6 +157,7 @@ typedef struct {
     const fit_data *d;
     const gcg_solver_result *result;
     const fit_log *log;
+    const fit_plan *plan;
     double lambda, lambda_max;
 } fit_outcome;
 

@@ -53,7 +53,7 @@ static void put_number(fit_log *log, const char *key, double value)
     put(log, "# %s\t%s\n", key, report_number(text, value));
 }
 
-void fit_log_head(fit_log *log, double lambda, double lambda_max, int threads)
+void fit_log_head(fit_log *log, const fit_plan *plan, double lambda, double lambda_max, int threads)
 {
     const fit_data *d = log->d;
     const fit_settings *s = log->s;
@@ -76,6 +76,11 @@ void fit_log_head(fit_log *log, double lambda, double lambda_max, int threads)
     put_number(log, "gap", s->gap);
     put(log, "# solver\t%s%s\n# precision\t%s\n# seed\t%" PRIu64 "\n", fit_solver_names[s->solver],
         s->plain ? " plain" : "", fit_precision_names[s->precision], s->seed);
+    put(log, "# memory_plan\t%s\n", plan->text);
+    if (plan->cap > 0)
+        put(log, "# rank_cap\t%" PRId32 "\n", plan->cap);
+    else
+        put(log, "# rank_cap\tnone\n");
     put(log, "iter\ttime_s\tobjective\tdual\tgap\tnuc_norm\trank\ttrain_rmse\tvalid_rmse\ttest_"
              "rmse\tmatvecs\tpasses\n");
 }

@@ -64,6 +64,7 @@ static gcg_status describe(const fit_outcome *o, char **text, gcg_err *err)
     gcg_json_integer(&j, "max_iter", s->max_iter);
     gcg_json_boolean(&j, "certify", s->certify);
     gcg_json_integer(&j, "rank_limit", s->rank);
+    gcg_json_string(&j, "memory_plan", o->plan->text);
     gcg_json_string(&j, "precision", fit_precision_names[s->precision]);
     gcg_json_string(&j, "center", fit_center_names[s->center]);
     gcg_json_string(&j, "keep", fit_keep_names[s->keep]);
@@ -195,7 +196,11 @@ static void warn_of_stop(const fit_outcome *o)
         report_warning("stopped by --max-time %g before it converged%s: raise it", s->max_time, gaps);
         break;
     case GCG_STOP_RANK_CAP:
-        report_warning("--rank %" PRId64 " keeps it from converging%s: raise it", s->rank, gaps);
+        if (o->plan->cap > 0)
+            report_warning("%s allows rank %" PRId32 ", which keeps it from converging%s: raise it",
+                           o->plan->limiter, o->plan->cap, gaps);
+        else
+            report_warning("--rank %" PRId64 " keeps it from converging%s: raise it", s->rank, gaps);
         break;
     case GCG_STOP_STALLED:
         report_warning("no further progress in this precision%s: raise --gap%s", gaps,

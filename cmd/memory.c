@@ -7,18 +7,13 @@
 #endif
 #include <stdio.h>
 
+enum { PROGRAM_BYTES = 16 << 20 /* measured: code, libraries, stacks, what BLAS touches of its buffers */ };
+
 void memory_return_freed(void)
 {
 #ifdef __GLIBC__
     mallopt(M_MMAP_THRESHOLD, 1 << 20);
-#endif
-}
-
-void memory_keep_freed(void)
-{
-#ifdef __GLIBC__
-    mallopt(M_MMAP_THRESHOLD, 32 << 20);
-    mallopt(M_TRIM_THRESHOLD, 1 << 30);
+    mallopt(M_TRIM_THRESHOLD, 4 << 20);
 #endif
 }
 
@@ -29,15 +24,43 @@ int32_t memory_rank(const gcg_csr *x, int64_t limit)
     return rank < least ? (int32_t)rank : least;
 }
 
-int64_t memory_of_ratings(const gcg_csr *x)
+memory_table memory_of_data(const gcg_ratings *r)
 {
-    int64_t value = x->val_f ? sizeof(float) : sizeof(double);
-    return ((int64_t)x->rows + 1) * (int64_t)sizeof *x->row_ptr + x->nnz * ((int64_t)sizeof *x->col + value);
+    const gcg_csr *x = &r->x;
+    const int64_t reading_float = 16, reading_double = 24; /* bytes a rating: io/ratings.c */
+    int64_t value = x->val_f ? sizeof(float) : sizeof(double), sides = (int64_t)x->rows + x->cols;
+    return (memory_table){
+        .program = PROGRAM_BYTES,
+        .store =
+            ((int64_t)x->rows + 1) * (int64_t)sizeof *x->row_ptr + x->nnz * ((int64_t)sizeof *x->col + value),
+        .ids = gcg_idmap_bytes(r->users) + gcg_idmap_bytes(r->items),
+        .means = sides * (int64_t)(sizeof(int64_t) + sizeof(double)),
+        .reading = x->nnz * (x->val_f ? reading_float : reading_double),
+    };
 }
 
-int64_t memory_of_fit(const gcg_ratings *r, int64_t solver)
+int64_t memory_without_solver(const memory_table *t)
 {
-    return memory_of_ratings(&r->x) + gcg_idmap_bytes(r->users) + gcg_idmap_bytes(r->items) + solver;
+    return t->program + t->ids + t->means + t->pairs + t->store;
+}
+
+int64_t memory_total(const memory_table *t)
+{
+    int64_t before = t->reading > t->centring ? t->reading : t->centring,
+            solving = t->store + gcg_needs_total(&t->solver);
+    return memory_without_solver(t) - t->store + (before > solving ? before : solving);
+}
+
+void memory_list(const memory_table *t, void (*put)(const char *key, int64_t bytes, void *user), void *user)
+{
+    put("program", t->program, user);
+    put("store", t->store, user);
+    put("ids", t->ids, user);
+    put("means", t->means, user);
+    put("pairs", t->pairs, user);
+    put("reading", t->reading, user);
+    put("centring", t->centring, user);
+    for (int i = 0; i < GCG_NEED_COUNT; i++) put(gcg_need_name((gcg_need)i), t->solver.bytes[i], user);
 }
 
 const char *memory_text(char text[32], int64_t bytes)

@@ -1,26 +1,37 @@
-/* How much memory a fit will need: fit says it before it starts, check prints it. */
+/* How much memory a fit needs: fit plans with it and says it, check prints it. */
 #ifndef GCG_CMD_MEMORY_H
 #define GCG_CMD_MEMORY_H
 
 #include <stdint.h>
 #include "io/ratings.h"
+#include "solvers/plan.h"
 
-/* While files are read: blocks of a megabyte and more go back to the system when they are freed. glibc would
- * raise this limit with the size of what is freed; what reading gives back while the store takes shape would
- * then stay (28 bytes a rating, not 24). */
+/* Blocks of a megabyte and more go back to the system when they are freed, unless gcg_mem_keep() keeps them;
+ * what is left over of smaller ones is little. */
 void memory_return_freed(void);
-/* While solving: freed blocks up to 32 MiB (glibc's most) are kept, since the solver takes the same ones
- * again each round. Giving them back and taking new pages was a tenth of a solve. */
-void memory_keep_freed(void);
 
-enum { MEMORY_RANK = 50 /* the rank that is assumed where no limit is given: a guess */ };
+enum { MEMORY_RANK = 50 /* the rank that is planned for where no limit is given: a guess */ };
+
+/* Bytes by what they are for. What is mapped from a file is not in it: the system takes such pages back when
+ * others need them. */
+typedef struct {
+    int64_t program; /* itself, its libraries, their buffers */
+    int64_t store;   /* the ratings, as they are when the solver begins */
+    int64_t ids, means, pairs;
+    int64_t reading;  /* the most while the ratings are read, ids apart */
+    int64_t centring; /* the same while they are centred */
+    gcg_needs solver;
+} memory_table;
 
 /* The rank to plan for: limit (0 = none), but never above min(rows, cols). */
 int32_t memory_rank(const gcg_csr *x, int64_t limit);
-/* Bytes of the ratings alone. */
-int64_t memory_of_ratings(const gcg_csr *x);
-/* Bytes of a fit: ratings, ids, and what the solver says of its arrays. */
-int64_t memory_of_fit(const gcg_ratings *r, int64_t solver);
+/* Ratings, ids and program; the solver's needs are the caller's to fill in. */
+memory_table memory_of_data(const gcg_ratings *r);
+/* The most at a time, and the same while solving but for what the solver takes. */
+int64_t memory_total(const memory_table *t);
+int64_t memory_without_solver(const memory_table *t);
+/* Lines "key<TAB>bytes", by put. */
+void memory_list(const memory_table *t, void (*put)(const char *key, int64_t bytes, void *user), void *user);
 /* bytes in words: "57.1 KiB". The units of --max-memory. */
 const char *memory_text(char text[32], int64_t bytes);
 

@@ -3,7 +3,6 @@
 #include "solvers/als_cg.h"
 
 #define SOLVE gcg_als_cg
-#define SOLVE_MEMORY gcg_als_cg_memory
 #include "tests/comparator_tests.h"
 
 #include "base/rng.h"

@@ -5,6 +5,7 @@
 #include "base/blas.h"
 #include "base/parallel.h"
 #include "steps/deflated_bound.h"
+#include "steps/polar.h"
 
 static const double SURE = 1e-6;  /* the probability p, where none should be seen to fail */
 static const double TINY = 1e-10; /* relative: what the bound may add for rounding, with room */
@@ -179,7 +180,7 @@ static gcg_status bound_of(const dense *d, const basis *b, double p, uint64_t se
                            double *least, double *bound)
 {
     gcg_linop op = {d->m, d->n, (void *)(uintptr_t)d, times, times_t, 0, NULL};
-    return gcg_deflated_bound(&op, &b->z, b->g, b->h, p, seed, most, least, bound, NULL);
+    return gcg_deflated_bound(&op, &b->z, b->g, b->h, p, seed, GCG_POLAR_BASIS, most, least, bound, NULL);
 }
 
 static double top_of_g(const basis *b)

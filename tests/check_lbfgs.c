@@ -96,7 +96,7 @@ static void two_loop(const function *f, const double *g, double *d)
         alpha[p] = dot(n, f->s[p], d) / dot(n, f->s[p], f->y[p]);
         for (int i = 0; i < n; i++) d[i] -= alpha[p] * f->y[p][i];
     }
-    if (f->pairs > 0) {
+    if (f->pairs > first) {
         const double *s = f->s[f->pairs - 1], *y = f->y[f->pairs - 1];
         double yy = 0;
         for (int i = 0; i < n; i++) yy += y[i] * y[i] * f->inverse[i];
@@ -283,7 +283,7 @@ END_TEST
 
 START_TEST(directions_equal_the_two_loop_recursion)
 {
-    for (int memory = 1; memory <= GCG_LBFGS_MEMORY_MAX; memory += memory < 6 ? 1 : 5)
+    for (int memory = 0; memory <= GCG_LBFGS_MEMORY_MAX; memory += memory < 6 ? 1 : 5)
         for (int preconditioned = 0; preconditioned < 2; preconditioned++) {
             function f = make(40, GCG_DOUBLE);
             make_dense(&f);

@@ -101,6 +101,86 @@ START_TEST(more_memory_than_there_is_gives_null)
 }
 END_TEST
 
+START_TEST(bytes_in_use_and_their_peak_are_counted)
+{
+    const int64_t before = gcg_mem_in_use(), head = GCG_MEM_ALIGN;
+    gcg_mem_forget_peak();
+    ck_assert_int_eq(gcg_mem_peak(), before);
+    void *a = gcg_mem_alloc_array(1000, 8), *b = gcg_mem_alloc_array(3, 1);
+    ck_assert_int_eq(gcg_mem_in_use(), before + 8003 + 2 * head);
+    a = gcg_mem_resize_array(a, 1000, 100, 8); /* both are there for a moment */
+    ck_assert_int_eq(gcg_mem_in_use(), before + 803 + 2 * head);
+    ck_assert_int_eq(gcg_mem_peak(), before + 8803 + 3 * head);
+    gcg_mem_free(a);
+    gcg_mem_free(b);
+    ck_assert_int_eq(gcg_mem_in_use(), before);
+    ck_assert_int_eq(gcg_mem_peak(), before + 8803 + 3 * head);
+}
+END_TEST
+
+START_TEST(no_more_is_given_than_the_limit)
+{
+    gcg_mem_limit(gcg_mem_in_use() + 5000);
+    void *a = gcg_mem_alloc_array(2000, 1), *b = gcg_mem_alloc_array(2000, 1);
+    ck_assert(a && b);
+    ck_assert_ptr_null(gcg_mem_alloc_array(2000, 1));
+    gcg_mem_free(b);
+    b = gcg_mem_alloc_array(2000, 1);
+    ck_assert_ptr_nonnull(b);
+    gcg_mem_limit(0);
+    void *c = gcg_mem_alloc_array(1 << 20, 1);
+    ck_assert_ptr_nonnull(c);
+    gcg_mem_free(a);
+    gcg_mem_free(b);
+    gcg_mem_free(c);
+}
+END_TEST
+
+enum { MEGA = 1 << 20 };
+
+START_TEST(large_blocks_are_kept_and_used_again_within_the_bound)
+{
+    gcg_mem_keep(gcg_mem_in_use() + 40 * MEGA);
+    char *a = gcg_mem_alloc_array(10 * MEGA, 1), *small = gcg_mem_alloc_array(100, 1);
+    memset(a, 7, 10 * MEGA);
+    gcg_mem_free(a);
+    char *again = gcg_mem_alloc_array(9 * MEGA, 1); /* a little smaller: the same one, with what it held */
+    ck_assert_ptr_eq(again, a);
+    ck_assert(again[0] == 7 && again[9 * MEGA - 1] == 7);
+    ck_assert(((uintptr_t)again) % GCG_MEM_ALIGN == 0);
+    gcg_mem_free(again);
+    char *other = gcg_mem_alloc_array(5 * MEGA, 1); /* too small for it */
+    ck_assert_ptr_ne(other, a);
+    char *zeroed = gcg_mem_zalloc_array(10 * MEGA, 1);
+    ck_assert_ptr_eq(zeroed, a);
+    for (int i = 0; i < 10 * MEGA; i += MEGA) ck_assert_int_eq(zeroed[i], 0);
+    gcg_mem_free(zeroed);
+    gcg_mem_free(other);
+    gcg_mem_free(small);
+    gcg_mem_keep(0);
+}
+END_TEST
+
+START_TEST(kept_blocks_make_way_for_new_ones)
+{
+    const int64_t before = gcg_mem_in_use();
+    gcg_mem_keep(before + 20 * MEGA);
+    char *block[4];
+    for (int i = 0; i < 4; i++) block[i] = gcg_mem_alloc_array(8 * MEGA, 1); /* more than what may be kept */
+    for (int i = 0; i < 4; i++) gcg_mem_free(block[i]);
+    ck_assert_int_eq(gcg_mem_in_use(), before);
+    char *large = gcg_mem_alloc_array(19 * MEGA, 1), *small = gcg_mem_alloc_array(2 * MEGA, 1);
+    ck_assert(large && small);
+    memset(large, 1, 19 * MEGA);
+    memset(small, 2, 2 * MEGA);
+    gcg_mem_free(large);
+    gcg_mem_free(small);
+    gcg_mem_keep(0);
+    ck_assert_int_eq(gcg_mem_in_use(), before);
+    ck_assert_int_eq(gcg_mem_blocks(), 0);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("mem");
@@ -111,6 +191,10 @@ int main(void)
     tcase_add_test(tests, blocks_and_calls_are_counted);
     tcase_add_test(tests, exactly_the_nth_allocation_fails);
     tcase_add_test(tests, more_memory_than_there_is_gives_null);
+    tcase_add_test(tests, bytes_in_use_and_their_peak_are_counted);
+    tcase_add_test(tests, no_more_is_given_than_the_limit);
+    tcase_add_test(tests, large_blocks_are_kept_and_used_again_within_the_bound);
+    tcase_add_test(tests, kept_blocks_make_way_for_new_ones);
     suite_add_tcase(suite, tests);
     return naive_run(suite);
 }

@@ -123,7 +123,7 @@ START_TEST(the_zero_matrix_gives_zero)
         ck_assert_double_eq(sigma, 0);
         for (int i = 0; i < m; i++) ck_assert_double_eq(u[i], 0);
         for (int j = 0; j < n; j++) ck_assert_double_eq(v[j], 0);
-        ck_assert_int_eq(gcg_polar_bound(&op, 0.01, 1e-6, 1, &bound, v, NULL), GCG_OK);
+        ck_assert_int_eq(gcg_polar_bound(&op, 0.01, 1e-6, 1, GCG_POLAR_BASIS, &bound, v, NULL), GCG_OK);
         ck_assert_double_eq(bound, 0);
         free(a);
         free(u);
@@ -197,7 +197,8 @@ START_TEST(the_bound_is_never_below_the_spectral_norm_and_within_its_factor)
             for (int e = 0; e < 3; e++) {
                 gcg_linop op = operator_of(&d);
                 double bound;
-                gcg_status status = gcg_polar_bound(&op, epsilons[e], 1e-3, seed, &bound, NULL, NULL);
+                gcg_status status =
+                    gcg_polar_bound(&op, epsilons[e], 1e-3, seed, GCG_POLAR_BASIS, &bound, NULL, NULL);
                 if (status || bound < sigma || bound > sigma / sqrt(1 - epsilons[e]) * (1 + 1e-12))
                     ck_abort_msg("seed %d, eps %g: bound %.17g, sigma %.17g", (int)seed, epsilons[e], bound,
                                  sigma);
@@ -215,7 +216,7 @@ START_TEST(the_ritz_vector_of_the_bound_attains_it)
         double *a = naive_normals(&g, m * n), v[50], av[50], bound, norm = 0, length = 0;
         dense d = {m, n, a, 0};
         gcg_linop op = operator_of(&d);
-        ck_assert_int_eq(gcg_polar_bound(&op, 1e-3, 1e-6, 1, &bound, v, NULL), GCG_OK);
+        ck_assert_int_eq(gcg_polar_bound(&op, 1e-3, 1e-6, 1, GCG_POLAR_BASIS, &bound, v, NULL), GCG_OK);
         times(&d, v, av);
         for (int i = 0; i < m; i++) norm += av[i] * av[i];
         for (int j = 0; j < n; j++) length += v[j] * v[j];
@@ -240,7 +241,7 @@ START_TEST(a_large_bound_goes_without_the_basis)
     gcg_linop op = {LARGE, LARGE, NULL, large_times, large_times, 0, NULL};
     double top = 2 - 1.0 / LARGE, bound, *v = naive_alloc(LARGE, sizeof *v);
     v[5] = 3;
-    ck_assert_int_eq(gcg_polar_bound(&op, 0.02, 1e-6, 1, &bound, v, NULL), GCG_OK);
+    ck_assert_int_eq(gcg_polar_bound(&op, 0.02, 1e-6, 1, GCG_POLAR_BASIS, &bound, v, NULL), GCG_OK);
     ck_assert_int_ge((int64_t)gcg_polar_bound_steps(LARGE, 0.02, 1e-6) * LARGE * 8, 1 << 29);
     ck_assert(bound >= top && bound <= top / sqrt(1 - 0.02) * (1 + 1e-12));
     ck_assert_double_eq(v[5], 0); /* no vector is to be had */
@@ -510,7 +511,7 @@ static gcg_status call_one(void *ctx)
     if (which < 2) {
         status = gcg_polar_top(&op, 1e-6, 1, &sigma, v, NULL, NULL);
     } else if (which == 2) {
-        status = gcg_polar_bound(&op, 0.1, 1e-3, 1, &sigma, v, NULL);
+        status = gcg_polar_bound(&op, 0.1, 1e-3, 1, GCG_POLAR_BASIS, &sigma, v, NULL);
     } else {
         static setting s;
         if (!s.a) { /* once, with no allocation failing */
@@ -548,7 +549,8 @@ START_TEST(a_matrix_that_is_not_finite_is_an_error)
         dense d = {n, n, a, 0};
         gcg_linop op = operator_of(&d);
         ck_assert_int_eq(gcg_polar_top(&op, 1e-6, 1, &sigma, NULL, NULL, NULL), GCG_ERR_INTERNAL);
-        ck_assert_int_eq(gcg_polar_bound(&op, 0.1, 1e-6, 1, &sigma, NULL, NULL), GCG_ERR_INTERNAL);
+        ck_assert_int_eq(gcg_polar_bound(&op, 0.1, 1e-6, 1, GCG_POLAR_BASIS, &sigma, NULL, NULL),
+                         GCG_ERR_INTERNAL);
         free(a);
     }
     ck_assert_int_eq(gcg_mem_blocks(), blocks);

@@ -3,7 +3,6 @@
 #include "solvers/soft_impute.h"
 
 #define SOLVE gcg_soft_impute
-#define SOLVE_MEMORY gcg_soft_impute_memory
 #include "tests/comparator_tests.h"
 
 #include "base/rng.h"

@@ -549,21 +549,6 @@ START_TEST(a_large_problem_is_bounded_by_lanczos_also_when_memory_runs_out)
 }
 END_TEST
 
-START_TEST(the_estimate_of_memory_grows_with_the_rank_and_has_room_for_the_factors)
-{
-    problem p = problem_make(8, 300, 200, 0.2);
-    gcg_solver_settings set = settings(1, 1e-3);
-    int64_t last = 0;
-    for (int rank = 1; rank <= 200; rank *= 3) {
-        int64_t bytes = SOLVE_MEMORY(&p.csr, &set, rank);
-        ck_assert_int_gt(bytes, last);
-        ck_assert_int_gt(bytes, 3 * 500 * rank * 8 + p.csr.nnz * 8);
-        last = bytes;
-    }
-    problem_release(&p);
-}
-END_TEST
-
 /* ---- ../shared ---- */
 
 static const char ORACLES[] = "../shared/oracles/oracles.tsv";
@@ -646,7 +631,6 @@ static void comparator_tests(TCase *tests)
     tcase_add_test(tests, the_result_carries_its_own_factors);
     tcase_add_loop_test(tests, out_of_memory_is_told_at_every_allocation_of_a_solve, 0, 3);
     tcase_add_test(tests, a_large_problem_is_bounded_by_lanczos_also_when_memory_runs_out);
-    tcase_add_test(tests, the_estimate_of_memory_grows_with_the_rank_and_has_room_for_the_factors);
     if (naive_has_file(ORACLES)) tcase_add_test(tests, the_shared_optima_are_reached);
 }
 

@@ -189,10 +189,11 @@ ok "the objective is that of the centred problem" near "$(centred global >/dev/n
 
 # ---- memory, threads, words ----
 fit --lambda 1 --dry-run base.csv
-ok "--dry-run needs no -o and prints one line" test "$(wc -l <log)" = 1
-bytes=$(cut -f 2 log)
+ok "--dry-run needs no -o and prints the bytes first" test "$(head -n 1 log | cut -f 1)" = memory_bytes
+bytes=$(head -n 1 log | cut -f 2)
 ok "just enough memory is enough" fit --lambda 1 --max-memory "$bytes" -o m base.csv
-exits 6 "a byte less is not" fit --lambda 1 --max-memory $((bytes - 1)) -o never base.csv
+ok "and nothing is given up" test "$(meta memory_plan)" = full
+exits 6 "far less is not" fit --lambda 1 --max-memory $((bytes / 2)) -o never base.csv
 ok "and nothing is left" test ! -e never -a ! -e never.done
 fit --lambda 1 --threads 100000 -o m base.csv
 ok "more threads than allowed are cut, with a note" says 'note: --threads 100000: .*using [0-9]'

@@ -68,7 +68,7 @@ for solver in als-cg soft-impute; do
         ok "so is $option" refused "${option% *} belongs to --solver gcg" --solver $solver --rank 5 --lambda 8 $option -o m train.csv
     done
     fit --solver $solver --lambda 8 --rank 10 --dry-run train.csv
-    bytes=$(cut -f 2 log)
+    bytes=$(head -n 1 log | cut -f 2)
     exits 6 "a byte less than it needs is refused" fit --solver $solver --lambda 8 --rank 10 --max-memory $((bytes - 1)) -o never train.csv
 done
 ok "an unknown solver is refused with the known ones" refused "--solver 'als': .*gcg, als-cg, soft-impute" --solver als --lambda 8 -o m train.csv

@@ -128,6 +128,13 @@ static double first_proved(double *gram, double *diagonal, int32_t n, double sig
     return INFINITY;
 }
 
+int64_t gcg_certificate_bytes(int32_t rows, int32_t cols, int64_t nnz, int64_t value)
+{
+    int64_t n = rows < cols ? rows : cols, gram = 8 * n * (n + 1);
+    int64_t transposed = rows < cols ? nnz * (4 + value) + 8 * ((int64_t)cols + 1) : 0;
+    return gram + transposed;
+}
+
 gcg_status gcg_certificate_cholesky(const gcg_csr *r, double sigma, double guard, double most,
                                     gcg_watch *watch, double *bound, gcg_err *err)
 {

@@ -16,10 +16,12 @@ double gcg_certificate_gap(double objective, double dual);
 /* Proves an upper bound of sigma_1(R): for s = sigma (1 + guard), sigma an estimate from below, s^2 I - R'R
  * (or RR', the smaller) is factored by Cholesky in double; success proves s > sigma_1(R) up to the rounding
  * that is allowed for. On failure guard is tripled, up to `most`. *bound receives s, or INFINITY when none
- * was proved. Needs 8 n^2 bytes, n = min(rows, cols), and n^3 / 3 multiply-adds a try. r holds R with the
+ * was proved. n = min(rows, cols): n^3 / 3 multiply-adds a try. r holds R with the
  * pattern of x, as a gcg_csr of its own. When watch (may be NULL) is over before a try succeeded, nothing was
  * proved. */
 gcg_status gcg_certificate_cholesky(const gcg_csr *r, double sigma, double guard, double most,
                                     gcg_watch *watch, double *bound, gcg_err *err);
+/* Bytes that it takes, with so many in each value of R. */
+int64_t gcg_certificate_bytes(int32_t rows, int32_t cols, int64_t nnz, int64_t value);
 
 #endif

@@ -146,9 +146,10 @@ static void place_scratch(const gcg_csr *x, int32_t blocks, const int32_t *row_s
 
 int64_t gcg_pass_bytes(const gcg_csr *x)
 {
-    int64_t scratch = SLOTS * (x->nnz < CHUNK_RATINGS ? x->nnz : CHUNK_RATINGS) * (int64_t)sizeof(double);
     int32_t blocks = count_scatter_blocks(x);
-    return (2 + blocks) * pack_bytes(x) + (int64_t)blocks * ROW_BLOCKS_PER_SCATTER * scratch;
+    int64_t chunks = (int64_t)blocks * ROW_BLOCKS_PER_SCATTER * CHUNK_RATINGS;
+    int64_t scratch = SLOTS * (x->nnz < chunks ? x->nnz : chunks) * (int64_t)sizeof(double);
+    return (2 + blocks) * pack_bytes(x) + scratch;
 }
 
 gcg_status gcg_pass_new(const gcg_csr *x, gcg_pass **out, gcg_err *err)

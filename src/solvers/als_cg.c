@@ -180,10 +180,10 @@ gcg_status gcg_als_cg(const gcg_csr *x, const gcg_solver_settings *settings, gcg
     return status;
 }
 
-int64_t gcg_als_cg_memory(const gcg_csr *x, const gcg_solver_settings *settings, int32_t rank)
+gcg_needs gcg_als_cg_needs(const gcg_plan_data *d, const gcg_solver_settings *settings, int32_t rank)
 {
-    gcg_dtype type;
-    int64_t common = gcg_comparator_memory(x, settings, rank, &type);
-    int64_t transposed = ((int64_t)x->cols + 1) * 8 + x->nnz * (x->val_f ? 8 : 12);
-    return common + transposed + BLOCKS * (GATHER_BYTES + VECTORS * 8 * ((int64_t)rank + GCG_FACTORS_PAD));
+    gcg_needs n = gcg_comparator_needs(d, settings, rank);
+    int64_t transposed = ((int64_t)d->cols + 1) * 8 + d->nnz * (4 + d->value_bytes);
+    n.bytes[GCG_NEED_METHOD] = transposed + BLOCKS * (GATHER_BYTES + gcg_plan_rows(VECTORS, rank, d->type));
+    return n;
 }

@@ -13,7 +13,7 @@
 #ifndef GCG_SOLVERS_ALS_CG_H
 #define GCG_SOLVERS_ALS_CG_H
 
-#include "solvers/solver.h"
+#include "solvers/plan.h"
 
 enum { GCG_ALS_CG_STEPS = 3 /* a row and sweep; cmfrec's number */ };
 
@@ -23,7 +23,7 @@ enum { GCG_ALS_CG_STEPS = 3 /* a row and sweep; cmfrec's number */ };
 gcg_status gcg_als_cg(const gcg_csr *x, const gcg_solver_settings *settings, gcg_solver_result *result,
                       gcg_err *err);
 
-/* Bytes that gcg_als_cg will need beyond the store at this rank. */
-int64_t gcg_als_cg_memory(const gcg_csr *x, const gcg_solver_settings *settings, int32_t rank);
+/* What it allocates: plan.h. */
+gcg_needs_of gcg_als_cg_needs;
 
 #endif

@@ -173,11 +173,12 @@ static void times_t(void *ctx, const double *y, double *x)
     gcg_pass_matvec_t(c->pass, &r, y, x);
 }
 
+static const double BOUND_EPS = 1e-3, BOUND_P = 1e-6; /* Lanczos: SOLVER.md sec. 4, rule 4 */
+
 /* An upper bound of sigma_1(R), R != 0, and its rule. */
 static gcg_status bound_sigma(run *r, double *sigma, gcg_err *err)
 {
-    const double estimate = 1e-8, guard = 1e-8, most = 0.1; /* Cholesky: SOLVER.md sec. 4, rule 3 */
-    const double eps = 1e-3, p = 1e-6;                      /* Lanczos: rule 4 */
+    const double estimate = 1e-8, guard = 1e-8, most = 0.1; /* Cholesky: rule 3 */
     gcg_comparator *c = &r->c;
     gcg_linop op = {c->x->rows, c->x->cols, c, times, times_t, 0, &r->watch};
     double found = 0;
@@ -192,8 +193,8 @@ static gcg_status bound_sigma(run *r, double *sigma, gcg_err *err)
         if (status || *sigma < INFINITY) return status;
     }
     r->now.rule = GCG_CERT_PROBABILITY;
-    r->now.probability = p;
-    return gcg_polar_bound(&op, eps, p, r->set->seed, sigma, NULL, err);
+    r->now.probability = BOUND_P;
+    return gcg_polar_bound(&op, BOUND_EPS, BOUND_P, r->set->seed, GCG_POLAR_BASIS, sigma, NULL, err);
 }
 
 static gcg_status bound(run *r, gcg_stop stop, gcg_err *err)
@@ -266,6 +267,18 @@ typedef struct {
     gcg_status status;
 } job;
 
+/* What was found becomes the result. */
+static void give(run *r, gcg_solver_result *result)
+{
+    result->u = r->u;
+    result->v = r->v;
+    result->singular_values = r->s;
+    result->last.u = &result->u;
+    result->last.v = &result->v;
+    r->u = r->v = (gcg_factors){0};
+    r->s = NULL;
+}
+
 static void run_job(void *ctx)
 {
     job *j = ctx;
@@ -274,9 +287,8 @@ static void run_job(void *ctx)
     j->status = init(&r, j->x, j->err);
     if (!j->status) j->status = iterate(&r, &j->result->stop, j->err);
     j->result->last = r.now;
-    if (!j->status) j->status = gcg_solver_result_take(j->result, &r.u, &r.v, r.s, j->err);
+    if (!j->status) give(&r, j->result);
     release(&r);
-    if (j->status) gcg_solver_result_release(j->result);
 }
 
 gcg_status gcg_comparator_run(const gcg_method *method, const gcg_csr *x, const gcg_solver_settings *settings,
@@ -287,15 +299,22 @@ gcg_status gcg_comparator_run(const gcg_method *method, const gcg_csr *x, const 
     return j.status;
 }
 
-int64_t gcg_comparator_memory(const gcg_csr *x, const gcg_solver_settings *set, int32_t rank, gcg_dtype *type)
+gcg_needs gcg_comparator_needs(const gcg_plan_data *d, const gcg_solver_settings *set, int32_t rank)
 {
-    enum { LANCZOS_STEPS = 320, SQUARES = 10 /* k x k matrices of a change of basis */ };
-    int64_t n = rank_of(x, 0), k = rank_of(x, rank), sides = (int64_t)x->rows + x->cols;
-    int64_t stride = (k + GCG_FACTORS_PAD - 1) / GCG_FACTORS_PAD * GCG_FACTORS_PAD;
-    *type = type_of(x, set);
-    int64_t proof = 8 * n * (n <= GCG_COMPARATOR_CHOLESKY ? n : LANCZOS_STEPS);
-    int64_t factors = 3 * sides * stride * *type; /* the iterate, its balanced copy, the result */
-    /* the change of basis has a sum and some rows for every 4096 rows */
-    int64_t basis = 8 * k * k * (SQUARES + sides / 4096) + 8 * 512 * 2 * k * (2 + sides / 4096);
-    return gcg_pass_bytes(x) + x->nnz * *type + factors + basis + proof;
+    gcg_needs n = {{0}};
+    int64_t least = d->rows < d->cols ? d->rows : d->cols, sides = (int64_t)d->rows + d->cols;
+    int64_t k = rank > 0 && rank < least ? rank : least;
+    n.bytes[GCG_NEED_RESIDUALS] = d->nnz * (int64_t)d->type;
+    n.bytes[GCG_NEED_PASSES] = d->passes;
+    n.bytes[GCG_NEED_KEPT] = d->copies * gcg_plan_rows(sides, k, d->type);
+    n.bytes[GCG_NEED_FACTORS] = 2 * gcg_plan_rows(sides, k, d->type); /* the iterate, its balanced copy */
+    n.bytes[GCG_NEED_LAMBDA_MAX] = gcg_polar_top_bytes(d->rows, d->cols);
+    n.bytes[GCG_NEED_BASIS] = gcg_plan_rotate(k);
+    if (set->lambda == 0) return n;
+    if (least <= GCG_COMPARATOR_CHOLESKY)
+        n.bytes[GCG_NEED_PROOF] = gcg_certificate_bytes(d->rows, d->cols, d->nnz, d->type);
+    else
+        n.bytes[GCG_NEED_PROOF] =
+            gcg_polar_bound_bytes(d->rows, d->cols, BOUND_EPS, BOUND_P, GCG_POLAR_BASIS);
+    return n;
 }

@@ -7,7 +7,7 @@
 #define GCG_SOLVERS_COMPARATOR_H
 
 #include "maths/kernels.h"
-#include "solvers/solver.h"
+#include "solvers/plan.h"
 
 /* The iterate, and what driver and method use in turn. */
 typedef struct {
@@ -50,8 +50,7 @@ enum { GCG_COMPARATOR_SHARE = 100, GCG_COMPARATOR_CHOLESKY = 2000 };
 gcg_status gcg_comparator_run(const gcg_method *method, const gcg_csr *x, const gcg_solver_settings *settings,
                               gcg_solver_result *result, gcg_err *err);
 
-/* Bytes that this needs for factors of the given rank beside the method's own, and their precision. */
-int64_t gcg_comparator_memory(const gcg_csr *x, const gcg_solver_settings *settings, int32_t rank,
-                              gcg_dtype *type);
+/* The needs of all this beside the method's own. */
+gcg_needs_of gcg_comparator_needs;
 
 #endif

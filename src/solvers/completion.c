@@ -1,5 +1,5 @@
-/* Matrix completion: start, end and precision of a run, lambda_max, and the memory that a run needs. The
- * lines of the algorithm are in the completion_*.c files. */
+/* Matrix completion: start, end and precision of a run, and lambda_max. The lines of the algorithm are in the
+ * completion_*.c files. */
 #include <math.h>
 
 #include "base/clock.h"
@@ -7,9 +7,6 @@
 #include "base/parallel.h"
 #include "solvers/completion.h"
 #include "solvers/gcg.h"
-#include "steps/lbfgs.h"
-
-static const double DOUBLE_GAP = 1e-5; /* gaps below it need double factors in the end */
 
 static void release(completion *m)
 {
@@ -19,7 +16,6 @@ static void release(completion *m)
     gcg_mem_free(m->r);
     gcg_mem_free(m->b);
     gcg_mem_free(m->c);
-    gcg_mem_free(m->workspace);
     gcg_factors_release(&m->rv);
     gcg_factors_release(&m->spare);
     gcg_triplets_release(&m->atoms);
@@ -79,7 +75,7 @@ static gcg_status init(completion *m, const gcg_csr *x, const gcg_solver_setting
                       .watch = watch,
                       .balanced = 1,
                       .length = 1,
-                      .block = MC_BLOCK_FIRST};
+                      .block = set->sizes.block < MC_BLOCK_FIRST ? set->sizes.block : MC_BLOCK_FIRST};
     gcg_rng_init(&m->rng, set->seed, 0);
     m->op = (gcg_linop){x->rows, x->cols, m, mc_times, mc_times_t, 0, watch};
     gcg_status status = gcg_pass_new(x, &m->pass, err);
@@ -157,26 +153,4 @@ gcg_status gcg_lambda_max(const gcg_csr *x, uint64_t seed, gcg_watch *watch, dou
     if (!status) status = gcg_polar_top(&op, tolerance, seed, lambda_max, NULL, NULL, err);
     gcg_pass_free(d.pass);
     return status;
-}
-
-int64_t gcg_complete_memory(const gcg_csr *x, const gcg_solver_settings *set, int32_t rank)
-{
-    int64_t least = x->rows < x->cols ? x->rows : x->cols, size = gcg_solver_first_type(x, set),
-            atoms = set->atoms ? set->atoms : MC_BLOCK_MOST;
-    if (set->gap < DOUBLE_GAP && set->precision == GCG_PRECISION_AUTO) size = GCG_DOUBLE;
-    if (rank <= 0 || rank > least) rank = (int32_t)least;
-    if (atoms > least) atoms = least;
-    int64_t sides = (int64_t)x->rows + x->cols, k = mc_padded(rank);
-    int64_t ratings = 3 * x->nnz * size;
-    /* the point, twice while it is laid out anew, a copy beside it in the step, and R V */
-    int64_t factors = 3 * sides * k * size + (int64_t)x->rows * k * size;
-    int64_t lbfgs = gcg_lbfgs_bytes(sides * k, (gcg_dtype)size, MC_MEMORY);
-    int64_t krylov = sides * mc_padded((int32_t)atoms) * (MC_KRYLOV_DEPTH + 2) * size;
-    int64_t small = 8 * (8 * k * k + 4 * (MC_KRYLOV_DEPTH * atoms) * (MC_KRYLOV_DEPTH * atoms));
-    int64_t known = rank + (int64_t)MC_BLOCK_MOST,
-            deflation = 8 * (2 * known * least + MC_PROOF_PANEL * sides + 6 * known * known + x->nnz);
-    int64_t proof = least <= (set->certify ? MC_CHOLESKY_MOST : MC_CHOLESKY_DEFAULT)
-                        ? 8 * least * least
-                        : deflation + 8 * 320 * least;
-    return gcg_pass_bytes(x) + ratings + factors + lbfgs + krylov + small + proof;
 }

@@ -9,7 +9,8 @@
  * completion_polar.c  line 3 of Algorithm 3: the leading atoms
  * completion_bound.c  the certificate
  * completion_step.c   lines 4 and 5: atoms
- * completion_improve.c  line 6: L-BFGS on the surrogate */
+ * completion_improve.c  line 6: L-BFGS on the surrogate
+ * completion_plan.c   the memory that all this takes */
 #ifndef GCG_SOLVERS_COMPLETION_H
 #define GCG_SOLVERS_COMPLETION_H
 
@@ -21,11 +22,6 @@
 
 enum {
     MC_BLOCK_FIRST = 32, /* atoms of the first round; completion_step.c says how it goes on */
-    MC_BLOCK_MOST = 96,
-    MC_BLOCK_PROOF = 64, /* atoms for the proof by deflation */
-    MC_KRYLOV_DEPTH = 4, /* block products: fewer make the atoms too inexact */
-    MC_PROOF_PANEL = 32, /* columns of its products at a time */
-    MC_MEMORY = 3,       /* L-BFGS pairs: 3 to 8 need the same iterations */
     MC_CHOLESKY_DEFAULT =
         2000, /* min(rows, cols) up to which bounds are proved by Cholesky without being asked */
     MC_CHOLESKY_MOST = 8000 /* ... with certify, or when it is cheaper than Lanczos */
@@ -46,8 +42,6 @@ typedef struct {
     gcg_factors u, v; /* views of point */
     char *point;      /* (rows + cols) * stride reals */
     void *r, *b, *c; /* per rating: residual, line search; NULL where they are not kept (set->ratings_kept) */
-    char *workspace; /* of L-BFGS */
-    int64_t workspace_bytes;
 
     double *s, *inverse_s; /* balanced: squared column norms of U and V */
     gcg_factors rv;        /* R V */

@@ -46,15 +46,26 @@ static gcg_status prove_cholesky(completion *m, double room, int exact, double *
     return status;
 }
 
+static int64_t bytes_of(const gcg_factors *f)
+{
+    return (int64_t)f->rows * f->stride * (int64_t)f->type;
+}
+
+/* Bytes that the proof may take beside the atoms. */
+static int64_t room_for_proof(const completion *m)
+{
+    return m->set->sizes.proof_bytes - bytes_of(&m->atoms.u) - bytes_of(&m->atoms.v);
+}
+
 /* ---- deflation ---- */
 
-/* R or, when it has fewer rows than columns, R', so that Z is on the smaller side; in double. */
+/* R or, when it has fewer rows than columns, R', so that Z is on the smaller side. */
 typedef struct {
     completion *m;
     gcg_residual r;
     int turned;
     gcg_linop op;
-    gcg_factors z, w; /* W = R'R Z */
+    gcg_factors z, w; /* W = R'R Z; in double */
     double *g, *h;    /* Z'W = (RZ)'(RZ), W'W */
 } deflation;
 
@@ -83,11 +94,12 @@ static void deflation_release(deflation *d)
 static gcg_status gram_times_z(deflation *d, gcg_err *err)
 {
     gcg_pass *pass = d->m->pass;
+    const int32_t panel = d->m->set->sizes.proof_panel;
     gcg_status status = gcg_factors_init(&d->w, d->op.cols, d->z.k, GCG_DOUBLE, err);
     gcg_watch_part(d->m->watch, 0.25, 0.5);
     for (int32_t q = 0; q < d->z.k && !status && !gcg_watch_step(d->m->watch, (double)q / d->z.k);
-         q += MC_PROOF_PANEL) {
-        int32_t k = d->z.k - q < MC_PROOF_PANEL ? d->z.k - q : MC_PROOF_PANEL;
+         q += panel) {
+        int32_t k = d->z.k - q < panel ? d->z.k - q : panel;
         gcg_factors z = {0}, y = {0};
         status = gcg_factors_init(&z, d->op.cols, k, GCG_DOUBLE, err);
         if (!status) status = gcg_factors_init(&y, d->op.rows, k, GCG_DOUBLE, err);
@@ -104,8 +116,8 @@ static gcg_status gram_times_z(deflation *d, gcg_err *err)
     return status;
 }
 
-/* Z = basis of the iterate's and these singular vectors; W, G and H. */
-static gcg_status deflation_init(deflation *d, completion *m, const gcg_triplets *more, gcg_err *err)
+/* Z = basis of the iterate's and these singular vectors. */
+static gcg_status deflation_basis(deflation *d, completion *m, const gcg_triplets *more, gcg_err *err)
 {
     int32_t k = m->u.k + more->count, rows = m->x->rows, cols = m->x->cols;
     *d = (deflation){.m = m, .r = mc_residual(m), .turned = rows < cols};
@@ -115,15 +127,22 @@ static gcg_status deflation_init(deflation *d, completion *m, const gcg_triplets
     if (status) return status;
     gcg_factors_put(&d->z, 0, d->turned ? &m->u : &m->v, 0, m->u.k, NULL);
     gcg_factors_put(&d->z, m->u.k, d->turned ? &more->u : &more->v, 0, more->count, NULL);
-    status = gcg_tall_orthonormalise(&d->z, 0, NULL, err);
-    if (!status && !gcg_watch_over(m->watch)) status = gram_times_z(d, err);
-    if (status || gcg_watch_over(m->watch)) return status;
+    return gcg_tall_orthonormalise(&d->z, 0, NULL, err);
+}
+
+/* G and H. */
+static gcg_status deflation_products(deflation *d, gcg_err *err)
+{
+    gcg_status status = gram_times_z(d, err);
+    if (status || gcg_watch_over(d->m->watch)) return status;
     int64_t size = (int64_t)d->z.k * d->z.k;
     d->g = gcg_mem_alloc_array(size, sizeof *d->g);
     d->h = gcg_mem_alloc_array(size, sizeof *d->h);
     if (!status && (!d->g || !d->h)) status = gcg_fail_memory(err, "certificate");
     if (!status) status = gcg_tall_gram(&d->z, &d->w, 0, d->g, err);
-    return status ? status : gcg_tall_gram(&d->w, &d->w, 0, d->h, err);
+    if (!status) status = gcg_tall_gram(&d->w, &d->w, 0, d->h, err);
+    gcg_factors_release(&d->w); /* the Lanczos runs need the room */
+    return status;
 }
 
 /* A bound of sigma_1(R), INFINITY when deflation does not help; m->sigma is raised to what is found of
@@ -135,19 +154,20 @@ static gcg_status prove_deflated(completion *m, double *sigma, gcg_err *err)
     const gcg_triplets *more = &m->atoms;
     deflation d = {.m = m};
     gcg_status status = GCG_OK;
-    if (m->atoms.count < MC_BLOCK_PROOF) {
+    if (m->atoms.count < m->set->sizes.proof_block) {
         gcg_watch_part(m->watch, 0, 0.25);
-        status = mc_triplets(m, MC_BLOCK_PROOF, &found, err);
+        status = mc_triplets(m, m->set->sizes.proof_block, &found, err);
         more = &found;
     }
     *sigma = INFINITY;
-    if (!status && !gcg_watch_over(m->watch)) status = deflation_init(&d, m, more, err);
+    if (!status && !gcg_watch_over(m->watch)) status = deflation_basis(&d, m, more, err);
+    gcg_triplets_release(&found);
+    if (!status && !gcg_watch_over(m->watch)) status = deflation_products(&d, err);
     if (!status && !gcg_watch_over(m->watch))
-        status =
-            gcg_deflated_bound(&d.op, &d.z, d.g, d.h, FALSE_RUN, m->set->seed, most, &m->sigma, sigma, err);
+        status = gcg_deflated_bound(&d.op, &d.z, d.g, d.h, FALSE_RUN, m->set->seed,
+                                    room_for_proof(m) - bytes_of(&d.z), most, &m->sigma, sigma, err);
     m->op.matvecs += d.op.matvecs;
     deflation_release(&d);
-    gcg_triplets_release(&found);
     return status;
 }
 
@@ -190,14 +210,15 @@ static double deflation_seconds(const completion *m)
     return 2 * k * column * (double)m->x->nnz + lanczos_seconds(m, usual);
 }
 
-/* Is the proof of a bound within eps on sigma^2 to be by Cholesky: where it is asked for, usual, or cheaper.
- */
+/* Is the proof of a bound within eps on sigma^2 to be by Cholesky: where it is asked for, usual, or cheaper
+ * and not too large. */
 static int by_cholesky(const completion *m, double eps)
 {
     int32_t n = mc_smaller(m);
     if (!m->r) return 0;
     if (n <= MC_CHOLESKY_DEFAULT || n > MC_CHOLESKY_MOST) return n <= MC_CHOLESKY_DEFAULT;
-    return m->set->certify || cholesky_seconds(m) < lanczos_seconds(m, eps);
+    int64_t bytes = gcg_certificate_bytes(m->x->rows, m->x->cols, m->x->nnz, m->type);
+    return m->set->certify || (cholesky_seconds(m) < lanczos_seconds(m, eps) && bytes <= room_for_proof(m));
 }
 
 /* Deflation is tried where Cholesky is neither asked for nor usual, or R is not kept. */
@@ -212,7 +233,9 @@ static gcg_status prove_lanczos(completion *m, double eps, double least, double 
                                 gcg_err *err)
 {
     *proved = eps >= least && eps < 1;
-    return *proved ? gcg_polar_bound(&m->op, eps, FALSE_RUN, m->set->seed, sigma, NULL, err) : GCG_OK;
+    return *proved
+               ? gcg_polar_bound(&m->op, eps, FALSE_RUN, m->set->seed, room_for_proof(m), sigma, NULL, err)
+               : GCG_OK;
 }
 
 /* Whether the watch leaves time for the Cholesky proof. That it does not is the end of the run, not a reason

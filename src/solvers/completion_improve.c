@@ -128,7 +128,7 @@ gcg_status mc_improve(void *self, double gap, gcg_err *err)
                     .move = smooth_move,
                     .refresh = smooth_refresh,
                     .watch = m->watch};
-    gcg_lbfgs_settings set = {.memory = MC_MEMORY,
+    gcg_lbfgs_settings set = {.memory = m->set->sizes.pairs,
                               .max_iterations = INNER_ITERATIONS,
                               .min_iterations = INNER_LEAST,
                               .reduction = reduction(m, gap),
@@ -136,18 +136,14 @@ gcg_status mc_improve(void *self, double gap, gcg_err *err)
                               .refresh_every = REFRESH};
     if (m->set->plain)
         set = (gcg_lbfgs_settings){
-            .memory = MC_MEMORY, .max_iterations = PLAIN_ITERATIONS, .refresh_every = REFRESH};
+            .memory = m->set->sizes.pairs, .max_iterations = PLAIN_ITERATIONS, .refresh_every = REFRESH};
     if (m->saturated && !m->set->plain) set.max_iterations = INNER_LEAST; /* rather more atoms first */
-    int64_t bytes = gcg_lbfgs_bytes(f.n, m->type, MC_MEMORY);
-    if (bytes >
-        m->workspace_bytes) { /* grows by steps, so that pages are not given back and taken anew each time */
-        gcg_mem_free(m->workspace);
-        m->workspace_bytes = 0;
-        m->workspace = gcg_mem_alloc_array(bytes, 1);
-        if (!m->workspace) return gcg_fail_memory(err, "L-BFGS");
-        m->workspace_bytes = bytes;
-    }
+    /* the next polar needs the room */
+    void *workspace = gcg_mem_alloc_array(gcg_lbfgs_bytes(f.n, m->type, set.memory), 1);
+    if (!workspace) return gcg_fail_memory(err, "L-BFGS");
     gcg_lbfgs_result result;
     m->balanced = 0;
-    return gcg_lbfgs(&f, &set, m->workspace, &result, err);
+    gcg_status status = gcg_lbfgs(&f, &set, workspace, &result, err);
+    gcg_mem_free(workspace);
+    return status;
 }

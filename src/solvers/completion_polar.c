@@ -103,7 +103,7 @@ gcg_status mc_triplets(completion *m, int32_t block, gcg_triplets *out, gcg_err 
     *out = (gcg_triplets){0};
     if (block > 0)
         status = gcg_polar_block(&op, &m->u, &m->v, m->inverse_s, m->spare.k ? &m->spare : NULL, block,
-                                 MC_KRYLOV_DEPTH, &m->rng, out, err);
+                                 m->set->sizes.depth, &m->rng, out, err);
     if (!status && !out->u.data) status = gcg_factors_init(&out->u, m->x->rows, 0, m->type, err);
     if (!status && !out->v.data) status = gcg_factors_init(&out->v, m->x->cols, 0, m->type, err);
     return status;
@@ -119,6 +119,7 @@ gcg_status mc_polar(void *self, double *estimate, gcg_err *err)
         gcg_triplets_release(&m->atoms);
         status = mc_triplets(m, m->set->atoms ? m->set->atoms : m->block, &m->atoms, err);
         if (!status && !gcg_watch_over(m->watch)) status = ritz_estimate(m, err);
+        gcg_factors_release(&m->rv);
     }
     *estimate = m->sigma;
     return status;

@@ -121,16 +121,18 @@ static gcg_status extend_by_block(completion *m, const block_step *step, int32_t
     return GCG_OK;
 }
 
-/* Unused Ritz vectors start the next block, beside a few new columns: without any the space would dry up. */
+/* Unused Ritz vectors start the next block, beside a few new columns: without any the space would dry up. The
+ * atoms have done their work. */
 enum { FRESH = 8 };
 
 static gcg_status keep_spare(completion *m, int32_t used, gcg_err *err)
 {
     gcg_factors_release(&m->spare);
-    int32_t left = m->atoms.count - used, most = m->block - FRESH;
-    if (left > most) left = most;
+    int32_t left = m->atoms.count - used, fresh = m->block < 2 * FRESH ? m->block / 2 : FRESH;
+    if (left > m->block - fresh) left = m->block - fresh;
     gcg_status status = gcg_factors_init(&m->spare, m->x->cols, left, m->type, err);
     if (!status) gcg_factors_put(&m->spare, 0, &m->atoms.v, used, left, NULL);
+    gcg_triplets_release(&m->atoms);
     return status;
 }
 
@@ -139,11 +141,9 @@ static gcg_status keep_spare(completion *m, int32_t used, gcg_err *err)
  * each round. */
 static void next_block(completion *m, int32_t used)
 {
-    const int32_t room = 24, most = MC_BLOCK_MOST;
-    int32_t floor =
-        m->x->rows > MC_CHOLESKY_DEFAULT && m->x->cols > MC_CHOLESKY_DEFAULT && m->block >= MC_BLOCK_PROOF
-            ? MC_BLOCK_PROOF
-            : MC_BLOCK_FIRST;
+    const int32_t room = 24, most = m->set->sizes.block, proof = m->set->sizes.proof_block;
+    int32_t floor = mc_smaller(m) > MC_CHOLESKY_DEFAULT && m->block >= proof ? proof : MC_BLOCK_FIRST;
+    if (floor > most) floor = most;
     m->saturated = used > 0 && used == m->atoms.count; /* at full rank there are none to be had */
     int32_t next = used == m->atoms.count ? 2 * used : used + room;
     m->block = next < floor ? floor : next > most ? most : next;

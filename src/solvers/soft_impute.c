@@ -150,9 +150,9 @@ gcg_status gcg_soft_impute(const gcg_csr *x, const gcg_solver_settings *settings
     return status;
 }
 
-int64_t gcg_soft_impute_memory(const gcg_csr *x, const gcg_solver_settings *settings, int32_t rank)
+gcg_needs gcg_soft_impute_needs(const gcg_plan_data *d, const gcg_solver_settings *settings, int32_t rank)
 {
-    gcg_dtype type;
-    int64_t common = gcg_comparator_memory(x, settings, rank, &type);
-    return common + ((int64_t)x->rows + x->cols) * ((int64_t)rank + GCG_FACTORS_PAD) * type;
+    gcg_needs n = gcg_comparator_needs(d, settings, rank);
+    n.bytes[GCG_NEED_METHOD] = gcg_plan_rows((int64_t)d->rows + d->cols, rank, d->type);
+    return n;
 }

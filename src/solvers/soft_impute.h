@@ -13,7 +13,7 @@
 #ifndef GCG_SOLVERS_SOFT_IMPUTE_H
 #define GCG_SOLVERS_SOFT_IMPUTE_H
 
-#include "solvers/solver.h"
+#include "solvers/plan.h"
 
 /* What is logged, when it stops and what the bound at the end means: comparator.h. lambda >= 0; rank is the k
  * above. U starts as an orthonormal basis of Gaussian vectors of `seed`, D = 1, B = 0. Errors: GCG_ERR_NOMEM;
@@ -21,7 +21,7 @@
 gcg_status gcg_soft_impute(const gcg_csr *x, const gcg_solver_settings *settings, gcg_solver_result *result,
                            gcg_err *err);
 
-/* Bytes that gcg_soft_impute will need beyond the store at this rank. */
-int64_t gcg_soft_impute_memory(const gcg_csr *x, const gcg_solver_settings *settings, int32_t rank);
+/* What it allocates: plan.h. */
+gcg_needs_of gcg_soft_impute_needs;
 
 #endif

@@ -28,9 +28,22 @@ const char *gcg_certificate_name(gcg_certificate_rule rule)
     return names[rule];
 }
 
+gcg_solver_sizes gcg_solver_sizes_full(void)
+{
+    return (gcg_solver_sizes){
+        .pairs = 3, /* 3 to 8 need the same iterations */
+        .block = 96,
+        .depth = 4, /* fewer make the atoms too inexact */
+        .proof_block = 64,
+        .proof_panel = 32,
+        .proof_bytes = INT64_C(1) << 29,
+    };
+}
+
 gcg_solver_settings gcg_solver_settings_defaults(void)
 {
-    return (gcg_solver_settings){.gap = 1e-3, .max_iter = 500, .max_time = INFINITY, .seed = 1};
+    return (gcg_solver_settings){
+        .gap = 1e-3, .max_iter = 500, .max_time = INFINITY, .seed = 1, .sizes = gcg_solver_sizes_full()};
 }
 
 /* Ratings of a size whose squares and products float cannot hold with room to spare. */

@@ -57,6 +57,16 @@ typedef struct {
     const gcg_factors *u, *v; /* the iterate, balanced: singular values are the squared column norms */
 } gcg_progress;
 
+/* How large the workspaces of gcg_complete are. Smaller ones cost time: solvers/plan.h chooses. */
+typedef struct {
+    int pairs;           /* of L-BFGS; 0: the preconditioned gradient alone */
+    int32_t block;       /* most atoms that are looked for at a time, >= 8 */
+    int32_t depth;       /* block products of the Krylov space */
+    int32_t proof_block; /* atoms for the proof by deflation, at most block */
+    int32_t proof_panel; /* columns of its products at a time */
+    int64_t proof_bytes; /* most that a proof takes that was not asked for: beyond, a slower one is taken */
+} gcg_solver_sizes;
+
 typedef struct {
     double lambda;    /* > 0, or 0 together with a rank */
     double gap;       /* relative gap to reach, > 0; default 1e-3 */
@@ -70,6 +80,7 @@ typedef struct {
     gcg_precision precision;
     gcg_rating_arrays ratings_kept;
     uint64_t seed;
+    gcg_solver_sizes sizes;
     /* Called after each outer iteration (and once for iteration 0, the start). A non-OK return stops the
      * solve with that status. May be NULL. */
     gcg_status (*progress)(const gcg_progress *progress, void *user, gcg_err *err);
@@ -79,6 +90,8 @@ typedef struct {
     void (*phase)(const char *phase, double done, void *user);
 } gcg_solver_settings;
 
+/* Those of full speed. */
+gcg_solver_sizes gcg_solver_sizes_full(void);
 gcg_solver_settings gcg_solver_settings_defaults(void);
 
 /* Storage of the factors at the start. With precision AUTO: double for so few ratings that it costs nothing,
@@ -108,10 +121,5 @@ gcg_status gcg_complete(const gcg_csr *x, const gcg_solver_settings *settings, g
  * NULL) is over before the end, what is known of it from below. */
 gcg_status gcg_lambda_max(const gcg_csr *x, uint64_t seed, gcg_watch *watch, double *lambda_max,
                           gcg_err *err);
-
-/* Bytes that gcg_complete will need beyond the store for this data at the given rank (an estimate from above
- * of the arrays it allocates: factors, L-BFGS history, per-rating work arrays, polar workspace, certificate).
- */
-int64_t gcg_complete_memory(const gcg_csr *x, const gcg_solver_settings *settings, int32_t rank);
 
 #endif

@@ -82,7 +82,7 @@ static void times_t(void *ctx, const double *y, double *x)
  * when its bound is not below s, a second one is as tight as the distance asks for. Each may fail with
  * probability p / 2. */
 static gcg_status remainder_bound(gcg_linop *a, const gcg_factors *z, double s, double p, uint64_t seed,
-                                  double *e, gcg_err *err)
+                                  int64_t basis, double *e, gcg_err *err)
 {
     const double loose = 0.2, least = 2e-3,
                  share = 0.4; /* eps: of the first run, of the second at least, of the distance */
@@ -93,11 +93,11 @@ static gcg_status remainder_bound(gcg_linop *a, const gcg_factors *z, double s, 
     d.c = gcg_mem_alloc_array(z->k, sizeof *d.c);
     gcg_status status = d.x && d.partial && d.c ? GCG_OK : gcg_fail_memory(err, "spectral norm");
     gcg_watch_part(a->watch, 0.5, 0.75);
-    if (!status) status = gcg_polar_bound(&op, loose, p / 2, seed, e, NULL, err);
+    if (!status) status = gcg_polar_bound(&op, loose, p / 2, seed, basis, e, NULL, err);
     double second, eps = share * (1 - *e * *e * (1 - loose) / (s * s));
     if (!status && eps < share * loose * 2 && eps >= least) {
         gcg_watch_part(a->watch, 0.75, 1);
-        status = gcg_polar_bound(&op, eps, p / 2, seed + 1, &second, NULL, err);
+        status = gcg_polar_bound(&op, eps, p / 2, seed + 1, basis, &second, NULL, err);
         *e = fmin(*e, second);
     }
     gcg_mem_free(d.x);
@@ -149,7 +149,8 @@ static gcg_status raise_least(int32_t k, const double *g, double *m, double *lea
 }
 
 gcg_status gcg_deflated_bound(gcg_linop *a, const gcg_factors *z, const double *g, const double *h, double p,
-                              uint64_t seed, double most, double *least, double *bound, gcg_err *err)
+                              uint64_t seed, int64_t basis, double most, double *least, double *bound,
+                              gcg_err *err)
 {
     int32_t k = z->k;
     int64_t size = (int64_t)k * k;
@@ -158,7 +159,7 @@ gcg_status gcg_deflated_bound(gcg_linop *a, const gcg_factors *z, const double *
     gcg_status status = coupling && m ? GCG_OK : gcg_fail_memory(err, "spectral norm");
     *bound = INFINITY;
     if (!status) status = raise_least(k, g, m, least, err);
-    if (!status) status = remainder_bound(a, z, *least, p, seed, &e, err);
+    if (!status) status = remainder_bound(a, z, *least, p, seed, basis, &e, err);
     if (!status && e < *least) {
         memcpy(coupling, h, (size_t)size * sizeof *h);
         gcg_blas_dgemm(0, 1, k, k, k, -1, g, k, g, k, 1, coupling, k);

@@ -16,12 +16,13 @@
  *     s > e and s^2 I - G - (H - G^2) / (s^2 - e^2) positive definite   =>   s > sigma_1(A),
  *
  * for that is the Schur complement of s^2 I - A'A in the basis [Z, its complement], with (s^2 - e^2) I in
- * place of the complement's block, which is no smaller. e is gcg_polar_bound's for A (I - ZZ'), from one or
- * two runs. The bound fails with probability p at most. *least: a lower bound of sigma_1(A), > 0; what Z says
- * of it (sqrt of G's largest eigenvalue) is taken in. *bound is INFINITY when no s up to *least (1 + most)
- * will do, and when a->watch is over before the end. What is told of progress goes from 1/2 to 1: the first
- * half is for those who make Y and W. */
+ * place of the complement's block, which is no smaller. e is gcg_polar_bound's for A (I - ZZ') with this
+ * `basis`, from one or two runs. The bound fails with probability p at most. *least: a lower bound of
+ * sigma_1(A), > 0; what Z says of it (sqrt of G's largest eigenvalue) is taken in. *bound is INFINITY when no
+ * s up to *least (1 + most) will do, and when a->watch is over before the end. What is told of progress goes
+ * from 1/2 to 1: the first half is for those who make Y and W. */
 gcg_status gcg_deflated_bound(gcg_linop *a, const gcg_factors *z, const double *g, const double *h, double p,
-                              uint64_t seed, double most, double *least, double *bound, gcg_err *err);
+                              uint64_t seed, int64_t basis, double most, double *least, double *bound,
+                              gcg_err *err);
 
 #endif

@@ -12,7 +12,7 @@ enum {
     M = GCG_LBFGS_MEMORY_MAX,
     CHUNK = 1024,       /* entries that stay in L1 while all inner products with them are taken */
     BLOCK = 32 * CHUNK, /* entries of one task */
-    FIXED_VECTORS = 4   /* g, d, inverse, spare */
+    FIXED_VECTORS = 3   /* g, d, inverse */
 };
 
 /* Per block: s_i.g, y_i.D^-1 g, s_i.y_new, s_new.y_i, y_i.D^-1 y_new for each pair, then g.D^-1 g. */
@@ -24,7 +24,7 @@ typedef struct {
     gcg_vector_ops ops;
     size_t size;
     int64_t blocks;
-    char *g, *d, *inverse, *spare;
+    char *g, *d, *inverse;
     char *s[M],
         *y[M]; /* oldest first; s_i is stored as the direction that it came from: s_i = length_i times it */
     double length[M];
@@ -228,17 +228,21 @@ static void drop_oldest(lbfgs *l)
     l->pairs--;
 }
 
-/* New gradient after a move by step d, and the pair that it makes. */
+/* New gradient after a move by step d, and the pair that it makes, if pairs are kept. */
 static void next_pair(lbfgs *l, double step)
 {
+    if (l->memory == 0) {
+        l->f->gradient(l->f->self, l->g);
+        products(l);
+        return;
+    }
     if (l->pairs == l->memory) drop_oldest(l);
     int newest = l->pairs++;
     char *old_g = l->g, *d = l->d; /* become y_new, which the sweep turns into g - old g, and s_new */
     l->d = l->s[newest];
     l->s[newest] = d;
     l->length[newest] = step;
-    l->g = l->spare;
-    l->spare = l->y[newest];
+    l->g = l->y[newest];
     l->y[newest] = old_g;
     l->f->gradient(l->f->self, l->g);
     l->new_pair = 1;
@@ -259,7 +263,7 @@ static void lbfgs_init(lbfgs *l, const gcg_smooth *f, int memory, char *workspac
 {
     *l = (lbfgs){.f = f, .ops = gcg_kernels_vector_ops(f->type), .size = (size_t)f->type, .memory = memory};
     size_t bytes = (size_t)vector_bytes(f->n, f->type);
-    char **vectors[FIXED_VECTORS] = {&l->g, &l->d, &l->inverse, &l->spare};
+    char **vectors[FIXED_VECTORS] = {&l->g, &l->d, &l->inverse};
     for (int i = 0; i < FIXED_VECTORS; i++, workspace += bytes) *vectors[i] = workspace;
     for (int i = 0; i < memory; i++, workspace += 2 * bytes) {
         l->s[i] = workspace;

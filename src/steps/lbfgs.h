@@ -32,7 +32,7 @@ typedef struct {
 } gcg_smooth;
 
 typedef struct {
-    int memory; /* pairs, 1..GCG_LBFGS_MEMORY_MAX */
+    int memory; /* pairs, 0..GCG_LBFGS_MEMORY_MAX; 0: the preconditioned gradient is the direction */
     int max_iterations;
     int min_iterations;
     double reduction;      /* stop when g'D^(-1)g <= reduction^2 times its first value; 0 = never */

@@ -143,9 +143,10 @@ static gcg_status arpack_run(gram_op *g, int32_t ncv, double tol, double *x, int
     return status;
 }
 
+enum { NCV = 24, NCV_MAX = 96 }; /* vectors of ARPACK's basis, at first and at last */
+
 static gcg_status top_arpack(gram_op *g, double tol, uint64_t seed, double *x, gcg_err *err)
 {
-    enum { NCV = 24, NCV_MAX = 96 };
     int converged = 0;
     for (int32_t ncv = NCV; ncv <= NCV_MAX && !converged && !gcg_watch_over(g->a->watch); ncv *= 2) {
         random_unit(x, g->n, seed, STREAM_TOP);
@@ -187,12 +188,33 @@ gcg_status gcg_polar_top(gcg_linop *a, double tol, uint64_t seed, double *sigma,
     return status;
 }
 
+int64_t gcg_polar_top_bytes(int32_t rows, int32_t cols)
+{
+    int64_t n = rows < cols ? rows : cols, large = rows < cols ? cols : rows;
+    return (int64_t)sizeof(double) * ((NCV + 4) * n + large);
+}
+
 /* ---- the bound ---- */
+
+/* Vectors of the basis that are kept in so many bytes: without room for all of them Lanczos goes on without
+ * reorthogonalisation. */
+static int32_t basis_vectors(int32_t n, int32_t steps, int64_t bytes)
+{
+    return (int64_t)steps * n * (int64_t)sizeof(double) <= bytes ? steps : 2;
+}
 
 int32_t gcg_polar_bound_steps(int32_t n, double eps, double p)
 {
     double exponent = log(1.648 * sqrt((double)n) / p), steps = ceil(0.5 * (exponent / sqrt(eps) + 1));
     return steps < n ? (steps > 1 ? (int32_t)steps : 1) : n;
+}
+
+int64_t gcg_polar_bound_bytes(int32_t rows, int32_t cols, double eps, double p, int64_t basis)
+{
+    int64_t n = rows < cols ? rows : cols, large = rows < cols ? cols : rows;
+    int64_t steps = gcg_polar_bound_steps((int32_t)n, eps, p);
+    int64_t kept = basis_vectors((int32_t)n, (int32_t)steps, basis);
+    return (int64_t)sizeof(double) * ((kept + 1) * n + large + 3 * steps);
 }
 
 typedef struct {
@@ -246,26 +268,24 @@ static double lanczos_step(lanczos *l, int32_t j, double *w)
     return gcg_blas_dnrm2(n, w);
 }
 
-/* Largest eigenvalue of the tridiagonal matrix and, when the basis is all there, the Ritz vector into x. */
-static gcg_status lanczos_top(lanczos *l, int32_t steps, double *theta, double *x, int *has_vector,
-                              gcg_err *err)
+/* Largest eigenvalue of the tridiagonal matrix and, when the basis is all there, the Ritz vector into x
+ * (NULL: not wanted). */
+static gcg_status lanczos_top(lanczos *l, int32_t steps, double *theta, double *x, gcg_err *err)
 {
-    *has_vector = l->kept >= l->steps;
-    double *z = *has_vector ? gcg_mem_alloc_array((int64_t)steps * steps, sizeof *z) : NULL;
-    if (*has_vector && !z) return gcg_fail_memory(err, "Lanczos");
+    double *z = x ? gcg_mem_alloc_array((int64_t)steps * steps, sizeof *z) : NULL;
+    if (x && !z) return gcg_fail_memory(err, "Lanczos");
     gcg_status status = gcg_blas_tridiagonal(steps, l->alpha, l->beta, z, err);
     if (!status) {
         *theta = l->alpha[steps - 1];
-        if (*has_vector)
-            gcg_blas_dgemv(1, steps, l->g.n, 1, l->basis, l->g.n, z + (int64_t)(steps - 1) * steps, 0, x);
+        if (x) gcg_blas_dgemv(1, steps, l->g.n, 1, l->basis, l->g.n, z + (int64_t)(steps - 1) * steps, 0, x);
     }
     gcg_mem_free(z);
     return status;
 }
 
 /* Runs the steps (fewer when an invariant subspace is found: then theta is exact with probability 1; or when
- * the work is over: then theta is INFINITY). */
-static gcg_status lanczos_run(lanczos *l, uint64_t seed, double *w, double *theta, int *has_vector,
+ * the work is over: then theta is INFINITY). w: a vector to work with, then the Ritz vector. */
+static gcg_status lanczos_run(lanczos *l, uint64_t seed, double *w, double *theta, int wants_vector,
                               gcg_err *err)
 {
     int64_t n = l->g.n;
@@ -283,32 +303,29 @@ static gcg_status lanczos_run(lanczos *l, uint64_t seed, double *w, double *thet
         gcg_blas_dscal(n, 1 / norm, next);
     }
     *theta = INFINITY;
-    return gcg_watch_over(l->g.a->watch) ? GCG_OK : lanczos_top(l, done, theta, w, has_vector, err);
+    return gcg_watch_over(l->g.a->watch) ? GCG_OK : lanczos_top(l, done, theta, wants_vector ? w : NULL, err);
 }
 
-gcg_status gcg_polar_bound(gcg_linop *a, double eps, double p, uint64_t seed, double *bound, double *v,
-                           gcg_err *err)
+gcg_status gcg_polar_bound(gcg_linop *a, double eps, double p, uint64_t seed, int64_t basis, double *bound,
+                           double *v, gcg_err *err)
 {
-    enum {
-        BASIS_BYTES = 1 << 29
-    }; /* without room for the whole basis, Lanczos goes on without reorthogonalisation */
     lanczos l = {0};
     gcg_status status = gram_init(&l.g, a, err);
     if (status) return status;
     l.steps = gcg_polar_bound_steps(l.g.n, eps, p);
-    l.kept = (int64_t)l.steps * l.g.n * (int64_t)sizeof(double) <= BASIS_BYTES ? l.steps : 2;
+    l.kept = basis_vectors(l.g.n, l.steps, basis);
     l.basis = gcg_mem_alloc_array((int64_t)l.kept * l.g.n, sizeof *l.basis);
     l.alpha = gcg_mem_zalloc_array(l.steps, sizeof *l.alpha);
     l.beta = gcg_mem_zalloc_array(l.steps, sizeof *l.beta);
     l.coefficients = gcg_mem_alloc_array(l.steps, sizeof *l.coefficients);
     double *w = gcg_mem_alloc_array(l.g.n, sizeof *w), theta = 0, sigma;
-    int has_vector = 0;
+    int has_vector = v && l.kept >= l.steps;
     if (!l.basis || !l.alpha || !l.beta || !l.coefficients || !w) status = gcg_fail_memory(err, "Lanczos");
-    if (!status) status = lanczos_run(&l, seed, w, &theta, &has_vector, err);
+    if (!status) status = lanczos_run(&l, seed, w, &theta, has_vector, err);
     if (!status) {
         const double rounding = 1e-13; /* of theta, far below any eps */
         *bound = sqrt(fmax(theta, 0) * (1 + rounding) / (1 - eps));
-        if (v && has_vector)
+        if (has_vector)
             pair_from(&l.g, w, &sigma, NULL, v);
         else if (v && theta < INFINITY)
             memset(v, 0, (size_t)a->cols * sizeof *v);
@@ -411,8 +428,27 @@ static gcg_status krylov_gram(const krylov *k, double *gram, gcg_err *err)
     return status;
 }
 
+/* out = sum over t of block_t A_t, `count` columns: V of the z (side 0), U of the y (side 1). The blocks are
+ * used up: out takes the first one's place. */
+static gcg_status combine_blocks(krylov *k, int side, const double *a, int32_t count, gcg_factors *out,
+                                 gcg_err *err)
+{
+    gcg_status status = GCG_OK;
+    gcg_factors *block = side == 0 ? k->z : k->y, first = block[0];
+    if (first.k == count)
+        *out = first;
+    else
+        status = gcg_factors_init(out, first.rows, count, first.type, err);
+    for (int32_t t = 0; t < k->depth; a += (int64_t)block[t].k * count, t++)
+        if (!status && !over(k, 3 * k->depth + 0.5 * (side * k->depth + t)))
+            status = gcg_tall_times(&block[t], a, t == 0 ? 0 : 1, 0, out, err);
+    if (first.k == count) block[0].data = NULL;
+    for (int32_t t = 0; t < k->depth; t++) gcg_factors_release(&block[t]);
+    return status;
+}
+
 /* out->v = Z A, out->u = Y A / sigma for the largest eigenpairs (rows of vectors, ascending). */
-static gcg_status ritz(const krylov *k, const double *vectors, const double *values, gcg_triplets *out,
+static gcg_status ritz(krylov *k, const double *vectors, const double *values, gcg_triplets *out,
                        gcg_err *err)
 {
     int32_t n = k->columns, count = out->count;
@@ -426,11 +462,7 @@ static gcg_status ritz(const krylov *k, const double *vectors, const double *val
             for (int32_t q = 0; q < n; q++)
                 a[(int64_t)q * count + c] = scale * vectors[(int64_t)(n - 1 - c) * n + q];
         }
-        for (int32_t t = 0, row = 0;
-             t < k->depth && !status && !over(k, 3 * k->depth + 0.5 * (side * k->depth + t));
-             row += k->z[t].k, t++)
-            status = gcg_tall_times(side == 0 ? &k->z[t] : &k->y[t], a + (int64_t)row * count, t == 0 ? 0 : 1,
-                                    0, side == 0 ? &out->v : &out->u, err);
+        status = combine_blocks(k, side, a, count, side == 0 ? &out->v : &out->u, err);
     }
     gcg_mem_free(a);
     return status;
@@ -469,8 +501,6 @@ gcg_status gcg_polar_block(const gcg_block_op *r, const gcg_factors *u, const gc
         values = gcg_mem_alloc_array(n, sizeof *values);
         out->sigma = gcg_mem_zalloc_array(out->count, sizeof *out->sigma);
         if (!gram || !values || !out->sigma) status = gcg_fail_memory(err, "polar");
-        if (!status) status = gcg_factors_init(&out->u, r->rows, out->count, r->type, err);
-        if (!status) status = gcg_factors_init(&out->v, r->cols, out->count, r->type, err);
         if (!status) status = krylov_gram(&k, gram, err);
         if (!status && !gcg_watch_over(r->watch)) status = gcg_blas_eigen(k.columns, gram, values, err);
         if (!status && !gcg_watch_over(r->watch)) status = ritz(&k, gram, values, out, err);

@@ -20,16 +20,21 @@
 enum { GCG_POLAR_DENSE = 64 };
 gcg_status gcg_polar_top(gcg_linop *a, double tol, uint64_t seed, double *sigma, double *u, double *v,
                          gcg_err *err);
+/* Bytes that it takes (more when ARPACK has to begin again with a larger basis, which is rare). */
+int64_t gcg_polar_top_bytes(int32_t rows, int32_t cols);
 
 /* An upper bound of sigma_1(A) that fails with probability at most p, by `steps` of Lanczos on the smaller of
  * A'A and A A' from a random start, without restart: P[theta < (1 - eps) sigma_1^2] <= 1.648 sqrt(n)
  * exp(-sqrt(eps) (2 steps - 1)) (Kuczynski and Wozniakowski 1992), so bound^2 = theta / (1 - eps). n =
- * min(rows, cols). v (cols, may be NULL) receives the Ritz vector. When a->watch is over before the end,
- * bound is INFINITY and v not set. */
-gcg_status gcg_polar_bound(gcg_linop *a, double eps, double p, uint64_t seed, double *bound, double *v,
-                           gcg_err *err);
-/* The steps that this takes for given eps and p. */
+ * min(rows, cols). A basis that takes no more than `basis` bytes is kept, to orthogonalise against and for v;
+ * without it the bound holds, too, but comes later, and v is 0. v (cols, may be NULL) receives the Ritz
+ * vector. When a->watch is over before the end, bound is INFINITY and v not set. */
+enum { GCG_POLAR_BASIS = 1 << 29 /* a usual `basis` */ };
+gcg_status gcg_polar_bound(gcg_linop *a, double eps, double p, uint64_t seed, int64_t basis, double *bound,
+                           double *v, gcg_err *err);
+/* The steps that this takes for given eps and p, and the bytes. */
 int32_t gcg_polar_bound_steps(int32_t n, double eps, double p);
+int64_t gcg_polar_bound_bytes(int32_t rows, int32_t cols, double eps, double p, int64_t basis);
 
 /* Products of R with a block. */
 typedef struct {

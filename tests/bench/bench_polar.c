@@ -157,7 +157,8 @@ static void run_setting(residual *s, const setting *c, outcome *o, int run)
     if (c->road == TOP)
         bench_must(gcg_polar_top(&op, c->accuracy, 1, &o->value, NULL, NULL, &err), &err);
     else if (c->road == BOUND)
-        bench_must(gcg_polar_bound(&op, c->accuracy, PROBABILITY, 1, &o->value, NULL, &err), &err);
+        bench_must(gcg_polar_bound(&op, c->accuracy, PROBABILITY, 1, GCG_POLAR_BASIS, &o->value, NULL, &err),
+                   &err);
     else
         run_block(s, c->size, c->depth, &o->value, &o->gain);
     o->seconds[run] = gcg_clock_now() - start;
