@@ -55,6 +55,7 @@ typedef struct {
     int keep_duplicates; /* with GCG_DUP_ERROR: gcg_ratings_read reports them, returns GCG_ERR_DATA, but still
                           * fills out with the first rating of each pair (set by check) */
     int zlib;            /* 1: unpack with zlib even where libisal is there (tests) */
+    int long_way;        /* 1: no line is read by the functions of swift.h (tests compare) */
     int64_t
         block; /* bytes read at once, 0 = a good number; never changes what is read (tests make it small) */
     gcg_read_progress_fn progress; /* NULL: none. When it stops the reading, the call fails with GCG_ERR_IO

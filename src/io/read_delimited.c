@@ -339,7 +339,7 @@ gcg_status gcg_delimited_lines(gcg_reader *r)
     static const gcg_separator blanks = {' ', 1}, colons = {':', 2};
     const gcg_layout *l = r->layout;
     delimited d = {.r = r, .l = l};
-    int found = 1, swift = gcg_swift_works && is_usual(l);
+    int found = 1, swift = gcg_swift_works && !r->options->long_way && is_usual(l);
     gcg_status status = r->status;
     while (status == GCG_OK && found) {
         if (swift && r->errors == 0) { /* compiled once for each kind of separator */

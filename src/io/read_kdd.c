@@ -128,7 +128,7 @@ static gcg_status swift_items(gcg_reader *r)
 
 gcg_status gcg_kdd_lines(gcg_reader *r)
 {
-    int found, swift = gcg_swift_works && !r->options->implicit && !r->options->no_ratings;
+    int found, swift = gcg_reader_may_be_swift(r);
     for (;;) {
         gcg_status status = r->status;
         if (status == GCG_OK && swift && r->carry.usable) status = swift_items(r);

@@ -89,7 +89,7 @@ static gcg_status swift_users(gcg_reader *r)
 
 gcg_status gcg_netflix_lines(gcg_reader *r)
 {
-    int found, swift = gcg_swift_works && !r->options->implicit && !r->options->no_ratings;
+    int found, swift = gcg_reader_may_be_swift(r);
     for (;;) {
         gcg_status status = r->status;
         if (status == GCG_OK && swift && r->carry.usable) status = swift_users(r);

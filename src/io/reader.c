@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "io/formats.h"
 #include "io/number.h"
+#include "io/swift.h"
 
 static const double NEVER_AGAIN = 255; /* Yahoo! R1: "never play again", not a rating */
 
@@ -337,6 +338,12 @@ int gcg_reader_map_value(gcg_reader *r, double *value)
         r->tally.above_100++;
     }
     return 1;
+}
+
+int gcg_reader_may_be_swift(const gcg_reader *r)
+{
+    const gcg_read_options *o = r->options;
+    return gcg_swift_works && !o->long_way && !o->implicit && !o->no_ratings;
 }
 
 /* The code of a field's id; that of the block's id is looked up once. */

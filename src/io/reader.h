@@ -153,6 +153,9 @@ static inline int gcg_reader_is_watched(double value)
     return value > 100;
 }
 
+/* 1 when lines with ratings may be read by swift.h. */
+int gcg_reader_may_be_swift(const gcg_reader *r);
+
 /* Hands a point of the current line out, after the value maps; nothing after the first error. */
 gcg_status gcg_reader_point(gcg_reader *r, const gcg_field *user, const gcg_field *item, double value,
                             int has_value);
