@@ -28,6 +28,7 @@ set_door() {
     arpack*) door='src/steps/polar*' ;;
     omp.h) door='src/base/parallel*' ;;
     zlib.h) door='src/io/*' ;;
+    isa-l/*) door='src/io/inflate.c' ;;
     zip.h) door='src/io/model_io*' ;;
     *) door='*' ;;
     esac

@@ -315,7 +315,7 @@ static void make(int kind, uint64_t seed)
     memset(text + length, 0, sizeof text - length);
 }
 
-enum { KINDS = 10, FILES = 60 /* of each kind */ };
+enum { KINDS = 10, FILES = 24 /* of each kind */ };
 
 static void expect(const char *found, const char *want, const char *what)
 {

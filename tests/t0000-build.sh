@@ -3,7 +3,7 @@
 # Works on a copy of the tree and compiles single objects only.
 # shellcheck disable=SC1091,SC2016 # lib.sh stands beside; some quoted text is for bash -c
 . "$(dirname "$0")/lib.sh"
-unset BUILD PROGRAM TESTS SANITIZE COVERAGE DEVELOPER CFLAGS CPPFLAGS LDFLAGS LIBS OPENMP_FLAGS DESTDIR
+unset BUILD PROGRAM TESTS SANITIZE COVERAGE DEVELOPER CFLAGS CPPFLAGS LDFLAGS LIBS ISAL OPENMP_FLAGS DESTDIR
 
 mkdir "$T/copy" && cd "$T/copy" || exit 1
 (cd "$ROOT" && tar -c --exclude=./build --exclude=./.git --exclude=./demo --exclude=./bench-out --exclude=./config.mak.autogen \
@@ -46,6 +46,9 @@ if [ -e configure ] || command -v autoconf >/dev/null; then
     ok "configure" ./configure --prefix=/opt/elsewhere
     ok "make takes the prefix from it" bash -c "make -n -o all install | grep -q /opt/elsewhere/bin"
     ok "make builds with what it found" make -s $rng
+    ok "configure --without-isal builds without libisal" bash -c "./configure --without-isal && make -n build/src/io/inflate.o | grep -v GCG_ISAL && ! make -n build/src/io/inflate.o | grep GCG_ISAL"
+    not_ok_if "configure --with-isal fails when it is missing" bash -c "ac_cv_header_isa_l_igzip_lib_h=no ./configure --with-isal 2>'$T/said'"
+    ok "and says what to install" grep 'install libisal-dev' "$T/said"
     not_ok_if "configure fails when a library is missing" bash -c "ac_cv_header_zip_h=no ./configure 2>'$T/said'"
     ok "it names the library and the package" grep 'zip.h is missing: install libzip-dev' "$T/said"
     ok "a failed configure leaves nothing that make would trust" test ! -e config.mak.autogen

@@ -54,7 +54,7 @@ gcg_status gcg_text_fill(gcg_text *t, const gcg_text *before, gcg_input *in, int
 }
 
 enum { LANES = 16, MOST = 255 /* steps after which a lane of counts may overflow */ };
-typedef int8_t lanes __attribute__((vector_size(LANES)));
+typedef uint8_t lanes __attribute__((vector_size(LANES)));
 
 gcg_text_scan gcg_text_look(const char *text, int64_t length)
 {
@@ -71,7 +71,7 @@ gcg_text_scan gcg_text_look(const char *text, int64_t length)
             quote |= (lanes)(v == '"');
             nul |= (lanes)(v == 0);
         }
-        for (int k = 0; k < LANES; k++) s.lines += (unsigned char)lf[k];
+        for (int k = 0; k < LANES; k++) s.lines += lf[k];
     }
     for (; at < length; at++) {
         s.lines += text[at] == '\n';
