@@ -69,6 +69,8 @@ certified() { # every shape, from text at least; both gaps reached and certified
         END { print rows " shapes"; exit bad || rows != shapes || n < rows }' "$T/out/large.tsv"
 }
 ok "with a row for each shape, both gaps reached and certified" certified
+large_table() { tests/bench/large_table.sh "$T/out/large.tsv" >"$T/table" && grep -Eq '^\| ml-10m \| text \| [0-9]+ \| [0-9.]+ s' "$T/table"; }
+ok "large_table.sh makes a table for the README of it" large_table
 if [ $shapes = 6 ]; then
     passes() { test "$(grep -c '	iteration	' "$T/out/large-passes.tsv")" = 16 && test "$(grep -c '^# .*	\(yes\|no\)$' "$T/out/large-passes.tsv")" = 6; }
     ok "and the passes of each size by one thread and two" passes

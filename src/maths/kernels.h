@@ -17,7 +17,8 @@ typedef struct gcg_pass gcg_pass;
 
 gcg_status gcg_pass_new(const gcg_csr *x, gcg_pass **pass, gcg_err *err);
 void gcg_pass_free(gcg_pass *pass);
-/* Bytes of scratch that gcg_pass_new takes for a pattern of this size (rows longer than a chunk take more). */
+/* Bytes of scratch that gcg_pass_new takes for a pattern of this size (rows longer than a chunk take more).
+ */
 int64_t gcg_pass_bytes(const gcg_csr *x);
 /* Full passes (one multiply-add of length k per rating) so far; the products with R below are not in it. */
 double gcg_pass_count(const gcg_pass *pass);

@@ -11,8 +11,9 @@
 #include "maths/certificate.h"
 
 enum { WINDOW = 8 /* iterations without progress that count as a stall */ };
-static const double GRACE =
-    0.5; /* seconds for the last point of a run whose time is over, if they are enough */
+/* Seconds for the last point of a run whose time is over, if they are enough; and how many times as long as
+ * all that was before it the first look at a point will take: it has tens of products with blocks. */
+static const double GRACE = 0.5, FIRST_LOOK = 50;
 
 /* How the run has been going. */
 typedef struct {
@@ -20,7 +21,7 @@ typedef struct {
     const gcg_solver_settings *set;
     gcg_watch *watch;
     double start;
-    double look_seconds; /* that the last look at a point took */
+    double look_seconds; /* that the last look at a point took; of the first, a guess */
     int ended;           /* the watch was over: no further iteration, for this reason */
     gcg_stop why;
     gcg_progress now;
@@ -276,6 +277,7 @@ gcg_status gcg_run(const gcg_problem *problem, const gcg_solver_settings *settin
              .failed_gap = INFINITY};
     int done = 0;
     gcg_status status;
+    r.look_seconds = FIRST_LOOK * elapsed(&r);
     for (r.now.iter = 0; !no_time_to_look(&r, stop); r.now.iter++) {
         if ((status = look(&r, &done, stop, err))) return status;
         if (done) break;
