@@ -807,6 +807,7 @@ int main(void)
     Suite *s = suite_create("gcs");
     TCase *c = tcase_create("file"), *d = tcase_create("doors");
     tcase_set_timeout(c, 120);
+    tcase_set_timeout(d, 120);
     tcase_add_test(c, a_store_is_read_back_as_it_was_written);
     tcase_add_test(c, the_hash_is_the_documented_one);
     tcase_add_test(c, the_layout_is_the_documented_one);
