@@ -12,6 +12,8 @@
 #include "solvers/als_cg.h"
 #include "solvers/soft_impute.h"
 
+enum { KEPT_SHARE = 8 /* a mapped store stays resident where it takes less than this part of the memory */ };
+
 /* In the order of fit_solver_names. */
 static gcg_needs_of *const needs_of[] = {gcg_complete_needs, gcg_als_cg_needs, gcg_soft_impute_needs};
 
@@ -50,14 +52,17 @@ static void describe(const gcg_solver_settings *set, char *text, size_t size)
     if (!*text) add(text, size, "full");
 }
 
-/* Ratings that centring turns into doubles; old and new values are there at once. */
+/* Values that centring turns into doubles, or copies from a mapped store; old and new ones are there at once.
+ */
 static void count_centring(const fit_settings *s, const gcg_csr *x, memory_table *t, gcg_plan_data *d)
 {
-    if (s->center == GCG_CENTER_NONE || !fit_wants_double(s, x) || !x->val_f) return;
-    int64_t more = x->nnz * (int64_t)(sizeof(double) - sizeof(float));
-    t->centring = t->store + x->nnz * (int64_t)sizeof(double);
-    t->store += more;
-    d->value_bytes = sizeof(double);
+    int mapped = gcg_csr_values_are_mapped(x), wide = fit_wants_double(s, x);
+    if (s->center == GCG_CENTER_NONE || (!mapped && (!wide || !x->val_f))) return;
+    int64_t old = x->nnz * (int64_t)(x->val_f ? sizeof(float) : sizeof(double)),
+            new = x->nnz *(int64_t)(wide ? sizeof(double) : sizeof(float));
+    t->centring = t->store + new;
+    t->store += mapped && !gcg_mapping_is_kept(x->map) ? new : new - old;
+    d->value_bytes = wide ? sizeof(double) : sizeof(float);
 }
 
 /* The rank that the solver cannot do without: comparators work at it, and so does lambda = 0. */
@@ -107,6 +112,7 @@ gcg_status fit_plan_memory(const fit_settings *s, const fit_data *d, gcg_solver_
     *p = (fit_plan){.limit = s->max_memory, .limiter = "--max-memory", .rank = memory_rank(x, s->rank)};
     gcg_mem_limit(0);
     if (!s->has_memory) p->limit = memory_left("", &p->limiter);
+    if (x->map) gcg_mapping_keep(x->map, gcg_mapping_size(x->map) < p->limit / KEPT_SHARE);
     gcg_plan_data data = gcg_plan_data_of(x, set);
     data.copies = s->keep == FIT_KEEP_BEST;
     p->table = memory_of_data(&d->ratings);

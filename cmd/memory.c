@@ -28,14 +28,13 @@ memory_table memory_of_data(const gcg_ratings *r)
 {
     const gcg_csr *x = &r->x;
     const int64_t reading_float = 16, reading_double = 24; /* bytes a rating: io/ratings.c */
-    int64_t value = x->val_f ? sizeof(float) : sizeof(double), sides = (int64_t)x->rows + x->cols;
+    int64_t sides = (int64_t)x->rows + x->cols;
     return (memory_table){
         .program = PROGRAM_BYTES,
-        .store =
-            ((int64_t)x->rows + 1) * (int64_t)sizeof *x->row_ptr + x->nnz * ((int64_t)sizeof *x->col + value),
+        .store = gcg_csr_resident_bytes(x),
         .ids = gcg_idmap_bytes(r->users) + gcg_idmap_bytes(r->items),
         .means = sides * (int64_t)(sizeof(int64_t) + sizeof(double)),
-        .reading = x->nnz * (x->val_f ? reading_float : reading_double),
+        .reading = x->map ? 0 : x->nnz * (x->val_f ? reading_float : reading_double),
     };
 }
 

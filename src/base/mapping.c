@@ -94,6 +94,11 @@ void gcg_mapping_keep(gcg_mapping *map, int keep)
     map->keep = keep;
 }
 
+int gcg_mapping_is_kept(const gcg_mapping *map)
+{
+    return map->keep;
+}
+
 void gcg_mapping_done(const gcg_mapping *map, const void *from, const void *to)
 {
     if (map->keep || !map->mapped) return;

@@ -29,6 +29,7 @@ int gcg_mapping_holds(const gcg_mapping *map, const void *place);
 
 /* Whether pages stay resident once they were touched. */
 void gcg_mapping_keep(gcg_mapping *map, int keep);
+int gcg_mapping_is_kept(const gcg_mapping *map);
 /* The bytes from..to-1 were read and are not needed soon. Their pages are given back, the one that to stands
  * in excepted: whoever reads on needs it. They can be read again at any time. A system call: for a megabyte
  * and more. */

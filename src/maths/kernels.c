@@ -298,6 +298,7 @@ static void run_block(const call *c, int64_t block, void *pack)
         c->work(c, &part);
         done = gcg_csr_pass_step(pass->x, done, part.rows.first + part.n);
     }
+    gcg_csr_pass_done(pass->x, done, pass->x->row_ptr[part.rows.row1]);
 }
 
 static void row_task(int64_t block, void *ctx)

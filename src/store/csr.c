@@ -35,7 +35,7 @@ void gcg_csr_release(gcg_csr *x)
 }
 
 enum {
-    STEP = 1 << 20 /* ratings streamed before their pages are given back: one system call in megabytes */
+    STEP = 1 << 17 /* ratings streamed before their pages are given back: a system call for half a megabyte */
 };
 
 void gcg_csr_pass_done(const gcg_csr *x, int64_t p0, int64_t p1)
@@ -53,6 +53,21 @@ int64_t gcg_csr_pass_step(const gcg_csr *x, int64_t done, int64_t p)
     if (!x->map || p - done < STEP) return done;
     gcg_csr_pass_done(x, done, p);
     return p;
+}
+
+int gcg_csr_values_are_mapped(const gcg_csr *x)
+{
+    return x->map && gcg_mapping_holds(x->map, x->val_f ? (const void *)x->val_f : x->val_d);
+}
+
+int64_t gcg_csr_resident_bytes(const gcg_csr *x)
+{
+    int64_t value = x->val_f ? sizeof *x->val_f : sizeof *x->val_d;
+    int64_t bytes = ((int64_t)x->rows + 1) * (int64_t)sizeof *x->row_ptr;
+    int given_back = x->map && !gcg_mapping_is_kept(x->map);
+    if (!given_back || !gcg_mapping_holds(x->map, x->col)) bytes += x->nnz * (int64_t)sizeof *x->col;
+    if (!given_back || !gcg_csr_values_are_mapped(x)) bytes += x->nnz * value;
+    return bytes;
 }
 
 /* A private copy of an array of x when it lies in the mapping, else the array itself; NULL: out of memory. A

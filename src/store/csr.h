@@ -43,6 +43,11 @@ gcg_status gcg_csr_own_values(gcg_csr *x, gcg_err *err);
 /* Frees an array that was x's, unless it lies in the mapping. */
 void gcg_csr_free_array(const gcg_csr *x, void *array);
 
+/* 1 when the values lie in the mapping. */
+int gcg_csr_values_are_mapped(const gcg_csr *x);
+/* Bytes of the arrays that stay in memory: all but those of a mapping that is not kept (base/mapping.h). */
+int64_t gcg_csr_resident_bytes(const gcg_csr *x);
+
 /* Entries p0..p1-1 (columns and values) were streamed and are not needed before the next pass: their pages
  * are given back when x is mapped and not to be kept (base/mapping.h). For a quarter million ratings and
  * more. */
