@@ -177,6 +177,7 @@ static int run(fit *f)
     fit_plan_tell(&f->s, &f->plan);
     if (f->s.dry_run) return report_close_stdout();
     is_solving = 1;
+    memory_trim();
     gcg_mem_keep(gcg_mem_in_use() + gcg_needs_total(&f->plan.table.solver));
     gcg_par_session(solve, f);
     fit_log_clear(&f->log);

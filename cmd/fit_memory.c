@@ -5,14 +5,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/mapping.h"
 #include "base/mem.h"
 #include "cmd/fit.h"
 #include "cmd/memory_left.h"
 #include "cmd/report.h"
 #include "solvers/als_cg.h"
 #include "solvers/soft_impute.h"
-
-enum { KEPT_SHARE = 8 /* a mapped store stays resident where it takes less than this part of the memory */ };
 
 /* In the order of fit_solver_names. */
 static gcg_needs_of *const needs_of[] = {gcg_complete_needs, gcg_als_cg_needs, gcg_soft_impute_needs};
@@ -87,7 +86,10 @@ static void choose(const fit_settings *s, const gcg_plan_data *d, int64_t room, 
     int32_t least = d->rows < d->cols ? d->rows : d->cols;
     if (s->solver != FIT_SOLVER_GCG) return;
     gcg_plan_shrink(d, room, p->rank, set);
-    if (!rank_is_given(s)) p->cap = gcg_plan_rank(d, gcg_complete_needs, room, set);
+    if (!rank_is_given(s)) {
+        p->cap = gcg_plan_rank(d, gcg_complete_needs, room, set);
+        if (p->cap == 0) p->rank = 1; /* not even that */
+    }
     if (p->cap >= (set->rank > 0 ? set->rank : least)) p->cap = 0;
     if (p->cap > 0) set->rank = p->cap;
     if (p->cap > 0 && p->cap < p->rank) p->rank = p->cap;
@@ -105,6 +107,35 @@ static gcg_status refuse(const fit_plan *p, gcg_err *err)
                     memory_text(whole, bytes), bytes, p->rank, p->limiter, memory_text(part, p->limit));
 }
 
+/* Sizes and needs within the limit; the store counts as it stands in the table. */
+static void plan(const fit_settings *s, const gcg_csr *x, gcg_solver_settings *set, fit_plan *p)
+{
+    gcg_plan_data data = gcg_plan_data_of(x, set);
+    data.copies = s->keep == FIT_KEEP_BEST;
+    count_centring(s, x, &p->table, &data);
+    choose(s, &data, p->limit - memory_without_solver(&p->table), set, p);
+    p->table.solver = needs_of[s->solver](&data, set, p->rank);
+    describe(set, p->text, sizeof p->text);
+}
+
+/* Where a mapped store does not fit, its pages are given back behind each pass. */
+static void plan_mapped(const fit_settings *s, const gcg_csr *x, gcg_solver_settings *set, fit_plan *p)
+{
+    const gcg_solver_settings full = *set;
+    const fit_plan before = *p;
+    gcg_mapping_keep(x->map, 1);
+    p->table.store = gcg_csr_resident_bytes(x);
+    plan(s, x, set, p);
+    if (memory_total(&p->table) <= p->limit && strcmp(p->text, "full") == 0) return;
+    gcg_mapping_keep(x->map, 0);
+    *set = full;
+    *p = before;
+    p->table.store = gcg_csr_resident_bytes(x);
+    plan(s, x, set, p);
+    if (strcmp(p->text, "full") == 0) *p->text = '\0';
+    add(p->text, sizeof p->text, "mapped");
+}
+
 gcg_status fit_plan_memory(const fit_settings *s, const fit_data *d, gcg_solver_settings *set, fit_plan *p,
                            gcg_err *err)
 {
@@ -112,15 +143,12 @@ gcg_status fit_plan_memory(const fit_settings *s, const fit_data *d, gcg_solver_
     *p = (fit_plan){.limit = s->max_memory, .limiter = "--max-memory", .rank = memory_rank(x, s->rank)};
     gcg_mem_limit(0);
     if (!s->has_memory) p->limit = memory_left("", &p->limiter);
-    if (x->map) gcg_mapping_keep(x->map, gcg_mapping_size(x->map) < p->limit / KEPT_SHARE);
-    gcg_plan_data data = gcg_plan_data_of(x, set);
-    data.copies = s->keep == FIT_KEEP_BEST;
     p->table = memory_of_data(&d->ratings);
     p->table.pairs = (d->test.pairs.n + d->valid.pairs.n) * (int64_t)(2 * sizeof(int32_t) + sizeof(double));
-    count_centring(s, x, &p->table, &data);
-    choose(s, &data, p->limit - memory_without_solver(&p->table), set, p);
-    p->table.solver = needs_of[s->solver](&data, set, p->rank);
-    describe(set, p->text, sizeof p->text);
+    if (x->map)
+        plan_mapped(s, x, set, p);
+    else
+        plan(s, x, set, p);
     return memory_total(&p->table) > p->limit ? refuse(p, err) : GCG_OK;
 }
 

@@ -234,6 +234,10 @@ void fit_say_outcome(const fit_outcome *o)
     if (o->d->valid.given) report_note("validation RMSE %.6g", written_rmse(o, 1));
     if (o->d->test.given) report_note("test RMSE %.6g", written_rmse(o, 0));
     if (!o->s->verbose) return;
+    char peak[32], planned[32];
+    int64_t bytes = memory_peak();
+    report_note("memory: %s at most (%" PRId64 " bytes), %s were planned", memory_text(peak, bytes), bytes,
+                memory_text(planned, memory_total(&o->plan->table)));
     const fit_times *times = &o->log->times;
     for (int i = 0; i < FIT_PHASES && times->phase[i].name; i++)
         report_note("time in %s: %.2f s", times->phase[i].name, times->phase[i].seconds);

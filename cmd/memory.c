@@ -6,14 +6,22 @@
 #include <malloc.h>
 #endif
 #include <stdio.h>
+#include <sys/resource.h>
 
-enum { PROGRAM_BYTES = 16 << 20 /* measured: code, libraries, stacks, what BLAS touches of its buffers */ };
+enum { PROGRAM_BYTES = 20 << 20 /* measured: code, libraries, stacks, what BLAS touches of its buffers */ };
 
 void memory_return_freed(void)
 {
 #ifdef __GLIBC__
     mallopt(M_MMAP_THRESHOLD, 1 << 20);
     mallopt(M_TRIM_THRESHOLD, 4 << 20);
+#endif
+}
+
+void memory_trim(void)
+{
+#ifdef __GLIBC__
+    malloc_trim(0);
 #endif
 }
 
@@ -60,6 +68,12 @@ void memory_list(const memory_table *t, void (*put)(const char *key, int64_t byt
     put("reading", t->reading, user);
     put("centring", t->centring, user);
     for (int i = 0; i < GCG_NEED_COUNT; i++) put(gcg_need_name((gcg_need)i), t->solver.bytes[i], user);
+}
+
+int64_t memory_peak(void)
+{
+    struct rusage usage;
+    return getrusage(RUSAGE_SELF, &usage) == 0 ? (int64_t)usage.ru_maxrss * 1024 : 0;
 }
 
 const char *memory_text(char text[32], int64_t bytes)

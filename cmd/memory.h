@@ -9,6 +9,8 @@
 /* Blocks of a megabyte and more go back to the system when they are freed, unless gcg_mem_keep() keeps them;
  * what is left over of smaller ones is little. */
 void memory_return_freed(void);
+/* Gives back what is left over of smaller ones, in every thread's heap: after reading. */
+void memory_trim(void);
 
 enum { MEMORY_RANK = 50 /* the rank that is planned for where no limit is given: a guess */ };
 
@@ -32,6 +34,8 @@ int64_t memory_total(const memory_table *t);
 int64_t memory_without_solver(const memory_table *t);
 /* Lines "key<TAB>bytes", by put. */
 void memory_list(const memory_table *t, void (*put)(const char *key, int64_t bytes, void *user), void *user);
+/* The most that this process had in memory so far. */
+int64_t memory_peak(void);
 /* bytes in words: "57.1 KiB". The units of --max-memory. */
 const char *memory_text(char text[32], int64_t bytes);
 

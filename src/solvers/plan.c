@@ -62,45 +62,60 @@ int64_t gcg_plan_rotate(int64_t k)
 
 /* ---- the choice ---- */
 
+/* What can be made smaller. */
+typedef enum { PAIRS, PANEL, ARRAYS, BLOCK, DEPTH } size_of;
+
 typedef struct {
-    enum { PAIRS, PANEL, RATINGS, BLOCK, DEPTH } what;
+    size_of what;
     int32_t to;
 } sacrifice;
 
-/* In the order of what they cost. */
+/* In the order of what they cost (ml-1m's shape, rank 86: to DEPTH a third at most, PAIRS 0 and ARRAYS 0
+ * twice as many passes, then three and ten times). */
 static const sacrifice sacrifices[] = {
-    {PAIRS, 2},  {PAIRS, 1},  {PANEL, 16}, {RATINGS, GCG_KEEP_RESIDUAL},
-    {BLOCK, 64}, {BLOCK, 48}, {BLOCK, 32}, {RATINGS, GCG_KEEP_NONE},
-    {PAIRS, 0},  {BLOCK, 16}, {BLOCK, 8},  {DEPTH, 3},
+    {PAIRS, 2},  {PAIRS, 1}, {PANEL, 16}, {BLOCK, 64}, {ARRAYS, 1}, {BLOCK, 48},
+    {BLOCK, 32}, {DEPTH, 3}, {PAIRS, 0},  {ARRAYS, 0}, {BLOCK, 16}, {BLOCK, 8},
 };
+enum { SACRIFICES = sizeof sacrifices / sizeof *sacrifices };
 
-static void lower(int32_t *size, int32_t to)
+static int32_t get(const gcg_solver_settings *set, size_of what)
 {
-    if (*size > to) *size = to;
+    switch (what) {
+    case PAIRS:
+        return set->sizes.pairs;
+    case PANEL:
+        return set->sizes.proof_panel;
+    case ARRAYS:
+        return GCG_KEEP_NONE - (int32_t)set->ratings_kept;
+    case BLOCK:
+        return set->sizes.block;
+    case DEPTH:
+        return set->sizes.depth;
+    }
+    return 0;
 }
 
-static gcg_solver_settings apply(const gcg_solver_settings *set, sacrifice s)
+static void put(gcg_solver_settings *set, size_of what, int32_t value)
 {
-    gcg_solver_settings out = *set;
-    switch (s.what) {
+    const int32_t proof = gcg_solver_sizes_full().proof_block;
+    switch (what) {
     case PAIRS:
-        if (out.sizes.pairs > s.to) out.sizes.pairs = s.to;
+        set->sizes.pairs = value;
         break;
     case PANEL:
-        lower(&out.sizes.proof_panel, s.to);
+        set->sizes.proof_panel = value;
         break;
-    case RATINGS:
-        if ((int32_t)out.ratings_kept < s.to) out.ratings_kept = (gcg_rating_arrays)s.to;
+    case ARRAYS:
+        set->ratings_kept = (gcg_rating_arrays)(GCG_KEEP_NONE - value);
         break;
     case BLOCK:
-        lower(&out.sizes.block, s.to);
-        lower(&out.sizes.proof_block, s.to);
+        set->sizes.block = value;
+        set->sizes.proof_block = value < proof ? value : proof;
         break;
     case DEPTH:
-        lower(&out.sizes.depth, s.to);
+        set->sizes.depth = value;
         break;
     }
-    return out;
 }
 
 static int64_t total(const gcg_plan_data *d, gcg_needs_of *of, const gcg_solver_settings *set, int32_t rank)
@@ -109,19 +124,43 @@ static int64_t total(const gcg_plan_data *d, gcg_needs_of *of, const gcg_solver_
     return gcg_needs_total(&n);
 }
 
+/* The needs after a sacrifice; INT64_MAX when there is nothing left to give. */
+static int64_t with(const gcg_plan_data *d, int32_t rank, sacrifice s, gcg_solver_settings *set)
+{
+    if (get(set, s.what) <= s.to) return INT64_MAX;
+    put(set, s.what, s.to);
+    return total(d, gcg_complete_needs, set, rank);
+}
+
+/* What sacrifice number i found, when those before it were made. */
+static int32_t before(const gcg_solver_settings *full, int i)
+{
+    int32_t value = get(full, sacrifices[i].what);
+    for (int j = 0; j < i; j++)
+        if (sacrifices[j].what == sacrifices[i].what && sacrifices[j].to < value) value = sacrifices[j].to;
+    return value;
+}
+
 int gcg_plan_shrink(const gcg_plan_data *d, int64_t most, int32_t rank, gcg_solver_settings *set)
 {
-    const int count = sizeof sacrifices / sizeof *sacrifices;
+    const gcg_solver_settings full = *set;
     int64_t now = total(d, gcg_complete_needs, set, rank);
-    for (int i = 0; i < count && now > most; i++) {
-        gcg_solver_settings less = apply(set, sacrifices[i]);
-        int64_t then = total(d, gcg_complete_needs, &less, rank);
+    for (int i = 0; i < SACRIFICES && now > most; i++) {
+        gcg_solver_settings less = *set;
+        int64_t then = with(d, rank, sacrifices[i], &less);
         if (then >= now) continue;
         *set = less;
         now = then;
         i = -1;
     }
-    return now <= most;
+    if (now > most) return 0;
+    for (int i = SACRIFICES - 1; i >= 0; i--) { /* what later ones made needless */
+        gcg_solver_settings more = *set;
+        if (get(set, sacrifices[i].what) != sacrifices[i].to) continue;
+        put(&more, sacrifices[i].what, before(&full, i));
+        if (total(d, gcg_complete_needs, &more, rank) <= most) *set = more;
+    }
+    return 1;
 }
 
 void gcg_plan_proof(const gcg_plan_data *d, int32_t rank, gcg_solver_settings *set)

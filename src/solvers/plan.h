@@ -52,10 +52,11 @@ typedef gcg_needs gcg_needs_of(const gcg_plan_data *d, const gcg_solver_settings
 gcg_needs_of gcg_complete_needs;
 
 /* Gives up speed for memory in the settings until the needs at this rank are at most `most`, in a fixed
- * order: each of these in turn where it lowers the needs, one after the other, from the top again after each:
- * L-BFGS pairs 3 to 2, 2 to 1; narrower panels in the proof; of the per-rating arrays only the residual;
- * blocks of 64, 48, 32 atoms; no per-rating arrays; no pairs; blocks of 16, 8; Krylov depth 3.
- * Returns 1 when they fit. For gcg_complete: comparators have nothing to give up. */
+ * order: each of these in turn where it lowers the needs, from the top again after each: L-BFGS pairs 3 to 2,
+ * 2 to 1; narrower panels in the proof; blocks of 64 atoms; of the per-rating arrays only the residual;
+ * blocks of 48, 32; Krylov depth 3; no pairs; no per-rating arrays; blocks of 16, 8. Then, backwards, what
+ * later ones made needless is taken back. Returns 1 when they fit. For gcg_complete: comparators have nothing
+ * to give up. */
 int gcg_plan_shrink(const gcg_plan_data *d, int64_t most, int32_t rank, gcg_solver_settings *settings);
 /* The room for proofs (sizes.proof_bytes) that does not raise the most that is needed at this rank, but for
  * what a proof takes at least. */
