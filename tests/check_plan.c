@@ -2,6 +2,7 @@
 #include "tests/naive.h"
 
 #include "base/mem.h"
+#include "maths/kernels.h"
 #include "solvers/als_cg.h"
 #include "solvers/plan.h"
 #include "solvers/soft_impute.h"
@@ -175,6 +176,34 @@ START_TEST(sizes_are_given_up_only_as_far_as_it_takes)
 }
 END_TEST
 
+/* The targets of Table 1's shapes, whole program: store, and 100 bytes for each user and item (ids, means).
+ */
+START_TEST(the_large_public_shapes_fit_into_what_is_promised)
+{
+    static const struct {
+        int32_t rows, cols;
+        int64_t nnz;
+        double gigabytes;
+        int32_t rank;
+        int full;
+    } shapes[] = {{69878, 10677, 10000054, 0.6, 50, 1},
+                  {2549429, 17770, 99072112, 5, 32, 0},
+                  {1000990, 624961, 252800275, 8, 16, 1}};
+    for (int i = 0; i < 3; i++) {
+        gcg_csr x = {.rows = shapes[i].rows, .cols = shapes[i].cols, .nnz = shapes[i].nnz};
+        gcg_plan_data d = {x.rows, x.cols, x.nnz, 4, GCG_FLOAT, gcg_pass_bytes(&x), 0};
+        gcg_solver_settings full = settings(1, 0, GCG_PRECISION_AUTO), set = full;
+        int64_t sides = (int64_t)x.rows + x.cols, rest = 8 * x.nnz + 100 * sides + (20 << 20);
+        int64_t most = (int64_t)(shapes[i].gigabytes * 1e9);
+        ck_assert_int_eq(gcg_plan_shrink(&d, most - rest, shapes[i].rank, &set), 1);
+        ck_assert_int_ge(set.sizes.block, 32); /* nothing dear was given up */
+        ck_assert_int_ge(set.sizes.pairs, 1);
+        ck_assert_int_ne(set.ratings_kept, GCG_KEEP_NONE);
+        ck_assert_int_eq(total(&d, &full, shapes[i].rank) + rest <= most, shapes[i].full);
+    }
+}
+END_TEST
+
 START_TEST(the_largest_rank_that_fits_is_found)
 {
     gcg_plan_data d = netflix();
@@ -213,6 +242,7 @@ int main(void)
     tcase_add_test(tests, what_is_planned_for_comparators_is_what_they_take);
     tcase_add_test(tests, the_needs_grow_with_the_rank);
     tcase_add_test(tests, sizes_are_given_up_only_as_far_as_it_takes);
+    tcase_add_test(tests, the_large_public_shapes_fit_into_what_is_promised);
     tcase_add_test(tests, the_largest_rank_that_fits_is_found);
     tcase_add_test(tests, every_need_has_a_name_and_the_largest_phase_counts);
     suite_add_tcase(suite, tests);
