@@ -416,6 +416,21 @@ START_TEST(comments_before_the_first_line_may_be_longer_than_what_is_looked_at)
 }
 END_TEST
 
+START_TEST(a_first_line_that_no_format_explains_is_an_error)
+{
+    static char long_line[100000];
+    static const char *const lines[] = {" %", " # x\n", "\n  %\n", long_line};
+    memset(long_line, ' ', sizeof long_line - 2);
+    long_line[sizeof long_line - 2] = 'x';
+    options = gcg_read_options_defaults();
+    for (size_t k = 0; k < sizeof lines / sizeof *lines; k++) {
+        char *found = stream(lines[k], strlen(lines[k]));
+        ck_assert_ptr_nonnull(strstr(found, "no item: the line has 1 column"));
+        free(found);
+    }
+}
+END_TEST
+
 START_TEST(stray_carriage_returns_nul_bytes_and_quotes_of_a_line_are_marked)
 {
     static const char lines[] = "plain\r\na\rb\r\nx\0y\n\"q\"\r\ncr\r\r\nlast\r";
@@ -500,6 +515,7 @@ int main(void)
     tcase_add_loop_test(t, pieces_of_any_size_and_any_number_of_threads_read_the_same, 0, KINDS);
     tcase_add_loop_test(t, the_store_is_the_same_for_any_pieces_threads_and_packing, 0, KINDS);
     tcase_add_test(t, comments_before_the_first_line_may_be_longer_than_what_is_looked_at);
+    tcase_add_test(t, a_first_line_that_no_format_explains_is_an_error);
     tcase_add_test(t, stray_carriage_returns_nul_bytes_and_quotes_of_a_line_are_marked);
     tcase_add_test(t, progress_is_told_and_may_stop_the_reading);
     suite_add_tcase(s, t);

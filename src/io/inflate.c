@@ -37,7 +37,7 @@ gcg_inflate *gcg_inflate_new(int with_zlib)
     if (!f) return NULL;
 #ifdef GCG_ISAL
     if (!with_zlib) {
-        f->isal = gcg_mem_alloc_array(1, sizeof *f->isal);
+        f->isal = gcg_mem_zalloc_array(1, sizeof *f->isal); /* damaged data may use tables that nobody set */
         if (f->isal) {
             isal_inflate_init(f->isal);
             return f;

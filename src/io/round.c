@@ -11,7 +11,7 @@ enum {
     DETECT_BYTES = 1 << 16, /* looked at to recognise a format */
     PIECE_BYTES = 1 << 18,  /* of a piece: small enough for a cache, large enough to be worth a thread */
     PIECES_PER_THREAD = 8,  /* in a round, so that no thread waits long for the last */
-    MOST_PIECES = 512
+    MOST_PIECES = 128       /* 32 MB of text */
 };
 
 struct gcg_piece {
@@ -152,7 +152,8 @@ static gcg_status end_first(gcg_reading *s, gcg_reader *r, gcg_text *t)
     return status;
 }
 
-/* Skips blank lines and comments; stops before the first other line. */
+/* Skips blank lines and comments; stops before the first other line. When it is there already, a guess of the
+ * format has seen nothing in that line: it is read as what was asked for, or as csv. */
 static gcg_status skim(gcg_reading *s, gcg_text *t)
 {
     gcg_reader *r = &s->piece[0].reader;
@@ -162,6 +163,8 @@ static gcg_status skim(gcg_reading *s, gcg_text *t)
         r->at = r->line.text;
         r->carry.line--;
         r->tally.lines--;
+        if (r->at == t->bytes + t->from)
+            s->layout.format = s->options->format == GCG_FORMAT_AUTO ? GCG_FORMAT_CSV : s->options->format;
     }
     return end_first(s, r, t);
 }
