@@ -30,7 +30,7 @@ struct gcg_pass {
     int32_t *row_start;     /* first rows, one more at the end */
     int64_t *scratch_start; /* of each row block, bytes of one slot, one more at the end */
     char *scratch;          /* SLOTS slots for each row block: a real for each rating of a chunk */
-    void *vpack, *dvpack;   /* cols x GCG_PANEL_BYTES */
+    void *vpack;            /* cols x 2 GCG_PANEL_BYTES: a panel of V, in the line search dV's beside it */
     void *packs;            /* scatter_blocks times the same */
     double *partial;        /* 4 per row block */
     double passes;
@@ -162,8 +162,7 @@ gcg_status gcg_pass_new(const gcg_csr *x, gcg_pass **out, gcg_err *err)
     pass->row_blocks = pass->scatter_blocks * ROW_BLOCKS_PER_SCATTER;
     pass->row_start = gcg_mem_alloc_array(pass->row_blocks + 1, sizeof *pass->row_start);
     pass->scratch_start = gcg_mem_alloc_array(pass->row_blocks + 1, sizeof *pass->scratch_start);
-    pass->vpack = gcg_mem_zalloc_array(pack_bytes(x), 1);
-    pass->dvpack = gcg_mem_zalloc_array(pack_bytes(x), 1);
+    pass->vpack = gcg_mem_zalloc_array(pack_bytes(x), 2);
     pass->packs = gcg_mem_zalloc_array(pass->scatter_blocks, (size_t)pack_bytes(x));
     pass->partial = gcg_mem_alloc_array(pass->row_blocks, 4 * sizeof *pass->partial);
     if (pass->row_start && pass->scratch_start) {
@@ -171,7 +170,7 @@ gcg_status gcg_pass_new(const gcg_csr *x, gcg_pass **out, gcg_err *err)
         place_scratch(x, pass->row_blocks, pass->row_start, pass->scratch_start);
         pass->scratch = gcg_mem_alloc_array(pass->scratch_start[pass->row_blocks], SLOTS);
     }
-    if (!pass->scratch || !pass->vpack || !pass->dvpack || !pass->packs || !pass->partial) {
+    if (!pass->scratch || !pass->vpack || !pass->packs || !pass->partial) {
         gcg_pass_free(pass);
         return gcg_fail_memory(err, "passes");
     }
@@ -186,7 +185,6 @@ void gcg_pass_free(gcg_pass *pass)
     gcg_mem_free(pass->scratch_start);
     gcg_mem_free(pass->scratch);
     gcg_mem_free(pass->vpack);
-    gcg_mem_free(pass->dvpack);
     gcg_mem_free(pass->packs);
     gcg_mem_free(pass->partial);
     gcg_mem_free(pass);
@@ -363,12 +361,30 @@ static void run_scatter(call *c, void (*work)(const call *c, const chunk *part))
 
 /* ---- panels ---- */
 
+static const void *gathered(const call *c)
+{
+    return c->packed ? c->pass->vpack : c->v->data;
+}
+
+/* Rows of V and dV that are used together lie together. */
+static int64_t gathered_distance(const call *c)
+{
+    if (!c->packed) return c->v->stride;
+    return c->dv ? 2 * c->width : c->width;
+}
+
+static void *packed_dv(const call *c)
+{
+    return (char *)c->pass->vpack + (size_t)c->width * (size_t)c->type;
+}
+
 static void pack_task(int64_t strip, void *ctx)
 {
     const call *c = ctx;
     int32_t j0 = (int32_t)(strip * STRIP), j1 = strip_end(strip, c->v->rows);
-    c->table->pack(j0, j1, c->width, c->squared, at(c->v, c), c->v->stride, c->pass->vpack);
-    if (c->dv) c->table->pack(j0, j1, c->width, 0, at(c->dv, c), c->dv->stride, c->pass->dvpack);
+    int64_t distance = gathered_distance(c);
+    c->table->pack(j0, j1, c->width, c->squared, at(c->v, c), c->v->stride, c->pass->vpack, distance);
+    if (c->dv) c->table->pack(j0, j1, c->width, 0, at(c->dv, c), c->dv->stride, packed_dv(c), distance);
 }
 
 static void size_panel(const gcg_pass_table *table, int32_t left, int *half, int *width)
@@ -387,19 +403,9 @@ static int set_panel(call *c, int32_t column, int32_t k)
     size_panel(c->table, k - column, &c->half, &c->width);
     c->last = column + c->table->panel >= k;
     if (!c->v) return 1;
-    c->packed = c->squared || c->v->stride > c->table->panel;
+    c->packed = c->squared || c->dv || c->v->stride > c->table->panel;
     if (c->packed) gcg_par_blocks(strips(c->v->rows), pack_task, c);
     return 1;
-}
-
-static const void *gathered(const call *c)
-{
-    return c->packed ? c->pass->vpack : c->v->data;
-}
-
-static int64_t gathered_distance(const call *c)
-{
-    return c->packed ? c->table->panel : c->v->stride;
 }
 
 /* ---- R, kept or recomputed ---- */
@@ -629,9 +635,8 @@ static void add_line_sums(const call *c, const chunk *part, const void *b, const
 static void panel_line_work(const call *c, const chunk *part)
 {
     void *b = from_first_out(c, part, c->b), *c_part = from_first_out(c, part, c->c);
-    c->table->line(&part->rows, c->half, at(c->u, c), at(c->du, c), c->u->stride, gathered(c),
-                   c->packed ? c->pass->dvpack : c->dv->data, gathered_distance(c), b, c_part,
-                   c->column == 0);
+    c->table->line(&part->rows, c->half, at(c->u, c), at(c->du, c), c->u->stride, gathered(c), packed_dv(c),
+                   gathered_distance(c), b, c_part, c->column == 0);
     if (c->last) add_line_sums(c, part, b, c_part);
 }
 

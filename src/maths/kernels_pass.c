@@ -450,11 +450,12 @@ static void from_ratings(int64_t n, void *r, const float *xf, const double *xd)
         for (int64_t p = 0; p < n; p++) rr[p] = (real)(xd[p] - (double)rr[p]);
 }
 
-static void pack(int32_t j0, int32_t j1, int width, int squared, const void *v, int64_t ldv, void *vpack)
+static void pack(int32_t j0, int32_t j1, int width, int squared, const void *v, int64_t ldv, void *vpack,
+                 int64_t ldp)
 {
     for (int32_t j = j0; j < j1; j++) {
         const real *from = (const real *)v + j * ldv;
-        real *to = (real *)vpack + (int64_t)j * PANEL;
+        real *to = (real *)vpack + j * ldp;
         if (squared)
             for (int q = 0; q < width; q++) to[q] = from[q] * from[q];
         else

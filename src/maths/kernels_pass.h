@@ -63,9 +63,9 @@ typedef struct {
     /* r = x - r (after dots) */
     void (*from_ratings)(int64_t n, void *r, const float *xf, const double *xd);
 
-    /* vpack_j = width columns of v_j (squared: their squares), rows j0..j1, at vpack + j * panel; the rest of
-     * a packed row is not touched */
-    void (*pack)(int32_t j0, int32_t j1, int width, int squared, const void *v, int64_t ldv, void *vpack);
+    /* vpack_j = width columns of v_j (squared: their squares), rows j0..j1, at vpack + j * ldp */
+    void (*pack)(int32_t j0, int32_t j1, int width, int squared, const void *v, int64_t ldv, void *vpack,
+                 int64_t ldp);
     /* gv_j = a v_j (0 when v is NULL) + s (sum of the packs' rows j, in order), width columns, rows j0..j1;
      * pack b starts at packs + b * distance entries, its row j at j * width */
     void (*collect)(int32_t j0, int32_t j1, int width, int packs_count, const void *packs, int64_t distance,
