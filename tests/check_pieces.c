@@ -416,6 +416,43 @@ START_TEST(comments_before_the_first_line_may_be_longer_than_what_is_looked_at)
 }
 END_TEST
 
+START_TEST(damaged_gzip_data_gives_the_same_message_for_any_number_of_threads)
+{
+    char path[] = "/tmp/check_pieces.XXXXXX", line[64];
+    int fd = mkstemp(path);
+    gcg_rng_init(&rng, 77, 0);
+    gzFile f = gzdopen(fd, "wb1");
+    for (int k = 0; k < 400000; k++)
+        gzwrite(f, line, (unsigned)sprintf(line, "%d\t%d\t%d\n", k, below(9000), below(6)));
+    gzclose(f);
+    FILE *file = fopen(path, "r+b");
+    fseek(file, 0, SEEK_END);
+    long size = ftell(file);
+    options = gcg_read_options_defaults();
+    for (int k = 0; k < 12; k++) {
+        long at = size / 13 * (k + 1);
+        fseek(file, at, SEEK_SET);
+        int byte = fgetc(file);
+        fseek(file, at, SEEK_SET);
+        fputc(byte ^ (1 << k % 8), file);
+        fflush(file);
+        gcg_par_set_threads(1);
+        char *want = store(path);
+        ck_assert_ptr_nonnull(strstr(want, "status 4, "));
+        gcg_par_set_threads(k % 2 ? 2 : 7);
+        char *found = store(path);
+        expect(found, want, "damage");
+        free(found);
+        free(want);
+        fseek(file, at, SEEK_SET);
+        fputc(byte, file);
+    }
+    fclose(file);
+    unlink(path);
+    gcg_par_set_threads(1);
+}
+END_TEST
+
 START_TEST(a_first_line_that_no_format_explains_is_an_error)
 {
     static char long_line[100000];
@@ -515,6 +552,7 @@ int main(void)
     tcase_add_loop_test(t, pieces_of_any_size_and_any_number_of_threads_read_the_same, 0, KINDS);
     tcase_add_loop_test(t, the_store_is_the_same_for_any_pieces_threads_and_packing, 0, KINDS);
     tcase_add_test(t, comments_before_the_first_line_may_be_longer_than_what_is_looked_at);
+    tcase_add_test(t, damaged_gzip_data_gives_the_same_message_for_any_number_of_threads);
     tcase_add_test(t, a_first_line_that_no_format_explains_is_an_error);
     tcase_add_test(t, stray_carriage_returns_nul_bytes_and_quotes_of_a_line_are_marked);
     tcase_add_test(t, progress_is_told_and_may_stop_the_reading);

@@ -12,6 +12,11 @@
 
 enum { MAGIC = 2 /* bytes that tell gzip from text */ };
 
+/* gzip is unpacked in steps that end at multiples of this many bytes of text, whatever the caller's room (a
+ * multiple of it too, at its defaults): how much libisal hands out before it notices damage depends on where
+ * its steps end, and must not depend on the number of threads. */
+enum { STEP = 1 << 18 };
+
 struct gcg_input {
     char *name;
     int fd;                      /* -1: memory */
@@ -24,6 +29,7 @@ struct gcg_input {
     int64_t raw_pos, raw_end;
     int raw_ended;
     gcg_gunzip *gunzip; /* NULL: plain */
+    int64_t unpacked;   /* bytes of text so far */
     gcg_err failure;    /* why the text ended, when that is an error */
 };
 
@@ -52,12 +58,15 @@ static int64_t source_read(gcg_input *in, void *to, int64_t size)
     return 0;
 }
 
-/* Fills raw, of which nothing is left but its first bytes at the start. */
+/* Reads a block into raw, whole unless it is the last: a pipe gives less at a time. */
 static void raw_fill(gcg_input *in)
 {
-    int64_t n = in->raw_ended ? 0 : source_read(in, in->raw + in->raw_end, in->block);
-    in->raw_end += n;
-    in->raw_ended = n == 0;
+    int64_t want = in->block, n;
+    for (; want > 0 && !in->raw_ended; want -= n) {
+        n = source_read(in, in->raw + in->raw_end, want);
+        in->raw_end += n;
+        in->raw_ended = n == 0;
+    }
 }
 
 /* Looks at the first two bytes and gets ready to unpack. */
@@ -164,18 +173,21 @@ static int64_t read_plain(gcg_input *in, char *to, int64_t room)
 /* Some unpacked text; *got = 0 only at the end, of whatever kind. */
 static gcg_status read_packed(gcg_input *in, char *to, int64_t room, int64_t *got, gcg_err *err)
 {
+    int64_t step = STEP - in->unpacked % STEP;
     *got = 0;
+    if (room > step) room = step;
     for (;;) {
         const unsigned char *at = in->raw + in->raw_pos;
         gcg_err why;
         gcg_status status = gcg_gunzip_run(in->gunzip, &at, in->raw + in->raw_end, to, room, got, &why);
         in->raw_pos = at - in->raw;
+        in->unpacked += *got;
         if (status == GCG_ERR_NOMEM) return gcg_fail(err, status, NULL, 0, 0, "%s", why.text);
         if (status != GCG_OK) gcg_fail(&in->failure, status, in->name, 0, 0, "%s", why.text);
         if (*got > 0 || in->failure.status != GCG_OK) return GCG_OK;
         in->raw_pos = in->raw_end = 0;
         raw_fill(in);
-        if (!in->raw_ended) continue;
+        if (in->raw_end > 0) continue;
         if (in->failure.status == GCG_OK && gcg_gunzip_end(in->gunzip, &why) != GCG_OK)
             gcg_fail(&in->failure, why.status, in->name, 0, 0, "%s", why.text);
         return GCG_OK;

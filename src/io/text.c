@@ -47,7 +47,7 @@ gcg_status gcg_text_fill(gcg_text *t, const gcg_text *before, gcg_input *in, int
     t->end = rest;
     do {
         status = append(t, in, want, err);
-        want = t->end; /* a long line: twice as much each time */
+        while (want < t->end) want *= 2; /* a long line */
     } while (status == GCG_OK && t->cut == 0 && !t->ended);
     if (status == GCG_OK) memset(t->bytes + t->end, 0, GCG_TEXT_PADDING);
     return status;
