@@ -187,20 +187,22 @@ static void check_residual_fast(fixture *f)
 /* The next residual beside the old one, in its place, or not kept at all. */
 static void check_residual_next(fixture *f)
 {
-    double s[2], again[2];
+    double s[3], again[3];
     size_t bytes = (size_t)f->x.nnz * f->type;
     void *old_values = naive_alloc((size_t)f->x.nnz, f->type);
     memcpy(old_values, f->r, bytes);
     gcg_residual old = kept(f);
     gcg_pass_residual_next(f->pass, &f->u, &f->v, &old, f->b, s);
-    sum squares = {0}, inner = {0};
+    sum squares = {0}, inner = {0}, inner_x = {0};
     FOR_RATINGS(f, i, p)
     {
+        add(&inner_x, real_at(f, f->b, p) * gcg_csr_value(&f->x, p));
         add(&squares, real_at(f, f->b, p) * real_at(f, f->b, p));
         add(&inner, real_at(f, f->b, p) * real_at(f, f->r, p));
     }
     expect(s[0], squares, GCG_DOUBLE, "||R||^2 of the next residual");
     expect(s[1], inner, GCG_DOUBLE, "<R, R_old>");
+    expect(s[2], inner_x, GCG_DOUBLE, "<R, X> of the next residual");
     gcg_pass_residual_next(f->pass, &f->u, &f->v, &old, NULL, again);
     ck_assert_mem_eq(s, again, sizeof s);
     ck_assert_mem_eq(f->r, old_values, bytes);
@@ -430,7 +432,7 @@ static double *copied(const double *x, int64_t n)
 /* A residual that is computed again in each pass is the one that residual_fast keeps, to the bit. */
 static void check_recomputed(fixture *f)
 {
-    double sums[2][9], old[2][2];
+    double sums[2][9], old[2][3];
     gcg_residual r = kept(f), anew = {.type = f->type, .u = &f->du, .v = &f->dv};
     gcg_factors gu, gv;
     gcg_pass_residual_fast(f->pass, &f->du, &f->dv, f->r);

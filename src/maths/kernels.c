@@ -517,11 +517,13 @@ double gcg_pass_residual(gcg_pass *pass, const gcg_factors *u, const gcg_factors
     return sum;
 }
 
-/* The sums of a new residual, and of it with the old one. */
+/* The sums of a new residual, and of it with the old one and X. */
 static void compare(const call *c, const chunk *part, const void *r)
 {
     part->sums[0] += c->table->vector.dot(part->n, r, r);
-    if (c->r_in) part->sums[1] += c->table->vector.dot(part->n, r, residual_of(c, part));
+    if (!c->r_in) return;
+    part->sums[1] += c->table->vector.dot(part->n, r, residual_of(c, part));
+    part->sums[2] += inner_x(c, part, r);
 }
 
 static void panel_dots(const call *c, const chunk *part, void *out)
@@ -549,7 +551,7 @@ static void whole_work(const call *c, const chunk *part)
 }
 
 void gcg_pass_residual_next(gcg_pass *pass, const gcg_factors *u, const gcg_factors *v,
-                            const gcg_residual *old, void *r, double s[2])
+                            const gcg_residual *old, void *r, double s[3])
 {
     call c = make_call(pass, u->type);
     c.u = u;
@@ -558,16 +560,16 @@ void gcg_pass_residual_next(gcg_pass *pass, const gcg_factors *u, const gcg_fact
     c.r = r;
     if (r && u->k > 0 && !(old && r == old->values)) {
         for (int32_t column = 0; set_panel(&c, column, u->k); column += c.table->panel)
-            run_rows(&c, panel_work, s, 2);
+            run_rows(&c, panel_work, s, 3);
     } else {
-        run_rows(&c, whole_work, s, 2);
+        run_rows(&c, whole_work, s, 3);
     }
     count_passes(pass, old, 1);
 }
 
 double gcg_pass_residual_fast(gcg_pass *pass, const gcg_factors *u, const gcg_factors *v, void *r)
 {
-    double s[2];
+    double s[3];
     gcg_pass_residual_next(pass, u, v, NULL, r, s);
     return s[0];
 }

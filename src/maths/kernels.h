@@ -45,9 +45,9 @@ double gcg_pass_residual(gcg_pass *pass, const gcg_factors *u, const gcg_factors
 /* The same summed in real: several times as fast, and enough to stop the drift of an updated residual.
  * Returns the sum of the squares of the reals. Cost 1. */
 double gcg_pass_residual_fast(gcg_pass *pass, const gcg_factors *u, const gcg_factors *v, void *r);
-/* The same with s[0] = ||R||^2 and s[1] = <R, R_old>. r may be NULL, or old->values, which it overwrites. */
+/* The same with s = ||R||^2, <R, R_old>, <R, X>. r may be NULL, or old->values, which it overwrites. */
 void gcg_pass_residual_next(gcg_pass *pass, const gcg_factors *u, const gcg_factors *v,
-                            const gcg_residual *old, void *r, double s[2]);
+                            const gcg_residual *old, void *r, double s[3]);
 /* P_p = u_i . v_j and s = <P, P>, <P, R>, <P, X> in double; out receives P unless it is NULL. k >= 1.
  * Cost 1. */
 void gcg_pass_product(gcg_pass *pass, const gcg_factors *u, const gcg_factors *v, const gcg_residual *r,

@@ -157,7 +157,7 @@ static void swap_residual(completion *m)
 /* The point and what belongs to it before a proximal step. */
 typedef struct {
     gcg_factors u, v;
-    double r_r; /* ||R||^2 */
+    double moments[2];
     gcg_point_value value;
 } saved;
 
@@ -169,7 +169,7 @@ static void saved_release(saved *old)
 
 static gcg_status save(const completion *m, saved *old, gcg_err *err)
 {
-    *old = (saved){.r_r = m->moments[0], .value = m->value};
+    *old = (saved){.moments = {m->moments[0], m->moments[1]}, .value = m->value};
     gcg_status status = gcg_factors_copy(&m->u, m->type, &old->u, err);
     return status ? status : gcg_factors_copy(&m->v, m->type, &old->v, err);
 }
@@ -181,7 +181,7 @@ static gcg_status restore(completion *m, const saved *old, gcg_err *err)
     if (status) return status;
     gcg_factors_put(&m->u, 0, &old->u, 0, old->u.k, NULL);
     gcg_factors_put(&m->v, 0, &old->v, 0, old->v.k, NULL);
-    m->moments[0] = old->r_r;
+    memcpy(m->moments, old->moments, sizeof m->moments);
     m->value = old->value;
     if (m->b)
         swap_residual(m);
@@ -196,9 +196,9 @@ static gcg_status restore(completion *m, const saved *old, gcg_err *err)
 static double better_length(const completion *m, const saved *old, double r_b)
 {
     const double most = 64, change = 2;
-    double d_d = old->r_r + m->moments[0] - 2 * r_b,
-           slope = old->r_r - r_b - m->lambda * (m->value.rho - old->value.rho);
-    if (!(d_d > 1e-12 * old->r_r) || !(slope > 0)) return m->length; /* rounding */
+    double old_r_r = old->moments[0], d_d = old_r_r + m->moments[0] - 2 * r_b,
+           slope = old_r_r - r_b - m->lambda * (m->value.rho - old->value.rho);
+    if (!(d_d > 1e-12 * old_r_r) || !(slope > 0)) return m->length; /* rounding */
     return fmin(fmax(m->length * fmin(fmax(slope / d_d, 1 / change), change), 1), most);
 }
 
@@ -211,7 +211,7 @@ static gcg_status prox(completion *m, gcg_err *err)
     saved old;
     gcg_status status = save(m, &old, err);
     for (int again = 1; again && !status;) {
-        double length = m->length, sums[2];
+        double length = m->length, sums[3];
         gcg_residual before = {m->type, m->r, &old.u, &old.v};
         again = 0;
         status = gcg_rotate_prox(&m->u, &m->v, &m->rv, m->lambda, length, m->s, err);
@@ -220,6 +220,7 @@ static gcg_status prox(completion *m, gcg_err *err)
         gcg_pass_residual_next(m->pass, &m->u, &m->v, &before, m->b ? m->b : m->r, sums);
         if (m->b) swap_residual(m);
         m->moments[0] = sums[0];
+        m->moments[1] = sums[2];
         status = value_of_residual(m, err);
         if (status) break;
         m->length = better_length(m, &old, sums[1]);
@@ -244,11 +245,7 @@ gcg_status mc_evaluate(void *self, gcg_point_value *value, gcg_err *err)
     gcg_pass_moments(m->pass, &r, m->moments);
     gcg_status status = value_of_residual(m, err);
     if (!status && moves) status = times_v(m, err);
-    if (!status && moves && m->u.k > 0 && !gcg_watch_over(m->watch)) {
-        status = prox(m, err);
-        r = mc_residual(m);
-        if (!status) gcg_pass_moments(m->pass, &r, m->moments);
-    }
+    if (!status && moves && m->u.k > 0 && !gcg_watch_over(m->watch)) status = prox(m, err);
     *value = m->value;
     return status;
 }
