@@ -14,6 +14,7 @@
 #include "cmd/target.h"
 #include "cmd/threads.h"
 #include "io/gcs_write.h"
+#include "io/paths.h"
 #include "io/ratings_text.h"
 
 typedef struct {
@@ -43,12 +44,6 @@ static const opt_entry table[] = {
     {.name = "quiet", .kind = OPT_FLAG, FIELD(quiet), .help = "only warnings and errors on stderr"},
 };
 
-static int ends_with(const char *name, size_t length, const char *end)
-{
-    size_t n = strlen(end);
-    return length > n && memcmp(name + length - n, end, n) == 0;
-}
-
 /* What to write, by the name. 0, or the exit code when it says nothing. */
 static int choose_format(convert_settings *s)
 {
@@ -65,10 +60,10 @@ static int choose_format(convert_settings *s)
         s->format = GCG_FORMAT_TSV;
         return 0;
     }
-    int packed = ends_with(s->output, length, ".gz");
+    int packed = gcg_path_ends_with(s->output, length, ".gz");
     if (packed) length -= 3;
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
-        if (ends_with(s->output, length, kinds[k].end)) s->format = kinds[k].format;
+        if (gcg_path_ends_with(s->output, length, kinds[k].end)) s->format = kinds[k].format;
     gcg_quote(quoted, s->output, (int64_t)strlen(s->output));
     if (packed && s->format == GCG_FORMAT_GCS)
         return report_usage("-o %s: a binary store is not compressed, it is mapped into memory as it is",

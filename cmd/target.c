@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/interrupt.h"
+#include "io/paths.h"
 
 static void on_signal(int number)
 {
@@ -34,7 +35,6 @@ static gcg_status write_file(void *user, const void *bytes, size_t length, gcg_e
 
 gcg_status target_open(target *t, const char *path, gcg_sink *sink, gcg_err *err)
 {
-    size_t length = strlen(path);
     gcg_status status = GCG_OK;
     int to_stdout = strcmp(path, "-") == 0;
     t->name = to_stdout ? "stdout" : path;
@@ -44,7 +44,7 @@ gcg_status target_open(target *t, const char *path, gcg_sink *sink, gcg_err *err
         t->file = t->output.file;
     }
     *sink = (gcg_sink){write_file, t};
-    if (!status && length > 3 && strcmp(path + length - 3, ".gz") == 0) {
+    if (!status && gcg_path_ends_with(path, strlen(path), ".gz")) {
         status = gcg_gzip_sink_new(&t->gzip, *sink, err);
         if (!status) *sink = gcg_gzip_sink_get(t->gzip);
     }

@@ -72,6 +72,17 @@ START_TEST(triples_in_any_order_give_sorted_rows)
 }
 END_TEST
 
+START_TEST(every_entry_knows_its_row_beside_empty_rows)
+{
+    static const int32_t row[] = {1, 1, 4, 6}, col[] = {0, 2, 1, 2};
+    static const double value[] = {1, 2, 3, 4};
+    gcg_csr x;
+    ck_assert_int_eq(gcg_csr_from_triples(&x, 8, 3, 4, row, col, value, &err), GCG_OK);
+    for (int64_t p = 0; p < 4; p++) ck_assert_int_eq(gcg_csr_row_of(&x, p), row[p]);
+    gcg_csr_release(&x);
+}
+END_TEST
+
 START_TEST(an_entry_that_is_not_there_is_not_found)
 {
     gcg_csr x;

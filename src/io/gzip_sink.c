@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <zlib.h>
 #include "base/mem.h"
+#include "io/zlib_mem.h"
 
 enum {
     BUFFER = 256 * 1024,
@@ -18,26 +19,12 @@ struct gcg_gzip_sink {
     unsigned char buffer[BUFFER];
 };
 
-/* zlib's memory comes from base/mem like all other. */
-static voidpf allocate(voidpf opaque, uInt count, uInt size)
-{
-    (void)opaque;
-    return gcg_mem_alloc_array(count, size);
-}
-
-static void release(voidpf opaque, voidpf block)
-{
-    (void)opaque;
-    gcg_mem_free(block);
-}
-
 gcg_status gcg_gzip_sink_new(gcg_gzip_sink **gzip, gcg_sink target, gcg_err *err)
 {
     gcg_gzip_sink *g = *gzip = gcg_mem_zalloc_array(1, sizeof *g);
     if (!g) return gcg_fail_memory(err, "compressor");
     g->target = target;
-    g->stream.zalloc = allocate;
-    g->stream.zfree = release;
+    gcg_zlib_use_mem(&g->stream);
     if (deflateInit2(&g->stream, LEVEL, Z_DEFLATED, GZIP_WINDOW, MAX_MEM_LEVEL, Z_DEFAULT_STRATEGY) != Z_OK) {
         gcg_gzip_sink_free(g);
         *gzip = NULL;

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <zlib.h>
 #include "base/mem.h"
+#include "io/zlib_mem.h"
 #ifdef GCG_ISAL
 #include <isa-l/crc.h>
 #include <isa-l/igzip_lib.h>
@@ -18,18 +19,6 @@ struct gcg_inflate {
     struct inflate_state *isal; /* NULL: zlib */
 #endif
 };
-
-static voidpf z_alloc(voidpf opaque, uInt items, uInt size)
-{
-    (void)opaque;
-    return gcg_mem_alloc_array(items, size);
-}
-
-static void z_free(voidpf opaque, voidpf block)
-{
-    (void)opaque;
-    gcg_mem_free(block);
-}
 
 gcg_inflate *gcg_inflate_new(int with_zlib)
 {
@@ -47,8 +36,7 @@ gcg_inflate *gcg_inflate_new(int with_zlib)
     }
 #endif
     (void)with_zlib;
-    f->z.zalloc = z_alloc;
-    f->z.zfree = z_free;
+    gcg_zlib_use_mem(&f->z);
     f->z_ready = inflateInit2(&f->z, RAW_WINDOW) == Z_OK;
     if (f->z_ready) return f;
     gcg_mem_free(f);

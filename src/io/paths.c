@@ -31,18 +31,18 @@ static gcg_status append(gcg_paths *paths, const char *folder, const char *name,
     return GCG_OK;
 }
 
-static int ends_with(const char *name, size_t length, const char *end)
+int gcg_path_ends_with(const char *name, size_t length, const char *end)
 {
     size_t n = strlen(end);
-    return length >= n && memcmp(name + length - n, end, n) == 0;
+    return length > n && memcmp(name + length - n, end, n) == 0;
 }
 
 static int is_netflix_name(const char *name)
 {
     size_t length = strlen(name);
-    if (ends_with(name, length, ".gz")) length -= 3;
+    if (gcg_path_ends_with(name, length, ".gz")) length -= 3;
     return (strncmp(name, "mv_", 3) == 0 || strncmp(name, "combined_data_", 14) == 0) &&
-           ends_with(name, length, ".txt");
+           gcg_path_ends_with(name, length, ".txt");
 }
 
 static int compare_names(const void *a, const void *b)

@@ -2,6 +2,7 @@
 #ifndef GCG_IO_PATHS_H
 #define GCG_IO_PATHS_H
 
+#include <stddef.h>
 #include "base/status.h"
 
 typedef struct {
@@ -14,5 +15,8 @@ typedef struct {
  * tells. */
 gcg_status gcg_paths_add(gcg_paths *paths, const char *path, gcg_err *err);
 void gcg_paths_release(gcg_paths *paths); /* twice is fine */
+
+/* 1 when name[0..length) ends with `end`, with something before it. */
+int gcg_path_ends_with(const char *name, size_t length, const char *end);
 
 #endif

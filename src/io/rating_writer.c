@@ -3,6 +3,7 @@
 
 #include <string.h>
 #include "base/mem.h"
+#include "io/number.h"
 
 enum {
     BUFFER = 1 << 20, /* bytes: large writes are what makes a stream of short lines fast */
@@ -27,16 +28,6 @@ static char *put_text(char *p, const char *text)
     return p + length;
 }
 
-static char *put_count(char *p, uint64_t n)
-{
-    char digits[20];
-    int i = sizeof digits;
-    do digits[--i] = (char)('0' + n % 10);
-    while (n /= 10);
-    memcpy(p, digits + i, sizeof digits - (size_t)i);
-    return p + sizeof digits - i;
-}
-
 /* n with at least width digits, zeros in front. */
 static char *put_padded(char *p, uint64_t n, int width)
 {
@@ -48,8 +39,8 @@ static char *put_value(char *p, const gcg_rating_writer *w, int64_t value)
 {
     uint64_t size = value < 0 ? 0 - (uint64_t)value : (uint64_t)value, one = (uint64_t)w->one;
     if (value < 0) *p++ = '-';
-    if (w->layout.decimals == 0) return put_count(p, size);
-    p = put_count(p, size / one);
+    if (w->layout.decimals == 0) return gcg_count_put(p, size);
+    p = gcg_count_put(p, size / one);
     *p++ = '.';
     return put_padded(p, size % one, w->layout.decimals);
 }
@@ -57,15 +48,15 @@ static char *put_value(char *p, const gcg_rating_writer *w, int64_t value)
 /* user SEPARATOR item SEPARATOR rating */
 static char *plain_line(char *p, const gcg_rating_writer *w, const gcg_rating *r)
 {
-    p = put_text(put_count(p, (uint64_t)r->user), w->separator);
-    p = put_text(put_count(p, (uint64_t)r->item), w->separator);
+    p = put_text(gcg_count_put(p, (uint64_t)r->user), w->separator);
+    p = put_text(gcg_count_put(p, (uint64_t)r->item), w->separator);
     return put_value(p, w, r->value);
 }
 
 static char *movielens_line(char *p, const gcg_rating_writer *w, const gcg_rating *r)
 {
     p = put_text(plain_line(p, w, r), w->separator);
-    return put_count(p, (uint64_t)r->time);
+    return gcg_count_put(p, (uint64_t)r->time);
 }
 
 /* R1 writes 255 ("never play again") where it means the lowest rating, 0. */
@@ -95,7 +86,7 @@ static char *put_date(char *p, int64_t days)
 /* user,rating,YYYY-MM-DD below "movie:" */
 static char *netflix_line(char *p, const gcg_rating_writer *w, const gcg_rating *r)
 {
-    p = put_count(p, (uint64_t)r->user);
+    p = gcg_count_put(p, (uint64_t)r->user);
     *p++ = ',';
     p = put_value(p, w, r->value);
     *p++ = ',';
@@ -105,11 +96,11 @@ static char *netflix_line(char *p, const gcg_rating_writer *w, const gcg_rating 
 /* item TAB score TAB day TAB HH:MM:SS below "user|count" */
 static char *kdd_line(char *p, const gcg_rating_writer *w, const gcg_rating *r)
 {
-    p = put_count(p, (uint64_t)r->item);
+    p = gcg_count_put(p, (uint64_t)r->item);
     *p++ = '\t';
     p = put_value(p, w, r->value);
     *p++ = '\t';
-    p = put_count(p, (uint64_t)(r->time / DAY));
+    p = gcg_count_put(p, (uint64_t)(r->time / DAY));
     *p++ = '\t';
     p = put_padded(p, (uint64_t)(r->time % DAY / 3600), 2);
     *p++ = ':';
@@ -162,9 +153,9 @@ static void put_header(gcg_rating_writer *w)
     } else if (w->layout.format == GCG_FORMAT_MTX) {
         p = put_text(p, "%%MatrixMarket matrix coordinate ");
         p = put_text(p, w->layout.decimals ? "real general\n" : "integer general\n");
-        *(p = put_count(p, (uint64_t)w->layout.users)) = ' ';
-        *(p = put_count(p + 1, (uint64_t)w->layout.items)) = ' ';
-        end_line(w, put_count(p + 1, (uint64_t)w->layout.ratings));
+        *(p = gcg_count_put(p, (uint64_t)w->layout.users)) = ' ';
+        *(p = gcg_count_put(p + 1, (uint64_t)w->layout.items)) = ' ';
+        end_line(w, gcg_count_put(p + 1, (uint64_t)w->layout.ratings));
     }
 }
 
@@ -191,9 +182,9 @@ gcg_status gcg_rating_writer_block(gcg_rating_writer *writer, int64_t id, int64_
     gcg_status status;
     char *p = room(writer, &status, err);
     if (!p) return status;
-    p = put_count(p, (uint64_t)id);
+    p = gcg_count_put(p, (uint64_t)id);
     *p++ = movie ? ':' : '|';
-    return end_line(writer, movie ? p : put_count(p, (uint64_t)count));
+    return end_line(writer, movie ? p : gcg_count_put(p, (uint64_t)count));
 }
 
 gcg_status gcg_rating_writer_put(gcg_rating_writer *writer, const gcg_rating *rating, gcg_err *err)

@@ -64,19 +64,6 @@ static int replay(const gcg_points *points, gcg_csr *x, unsigned char *mark, rep
     return count;
 }
 
-static int32_t row_of(const gcg_csr *x, int64_t p)
-{
-    int32_t low = 0, high = x->rows; /* the last row that starts at or before p */
-    while (high - low > 1) {
-        int32_t middle = low + (high - low) / 2;
-        if (x->row_ptr[middle] <= p)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 static void tell_repeat(const builder *b, const gcg_csr *x, const repeat *r, gcg_diag *diag, gcg_err *err)
 {
     char user[256], item[256], name[GCG_ID_TEXT], where[320];
@@ -84,7 +71,7 @@ static void tell_repeat(const builder *b, const gcg_csr *x, const repeat *r, gcg
     int64_t line, first_line;
     gcg_points_place(&b->points, r->later, &file, &line);
     gcg_points_place(&b->points, r->first, &first_file, &first_line);
-    gcg_quote(user, name, (int64_t)gcg_idmap_name(b->users, row_of(x, r->later_at), name));
+    gcg_quote(user, name, (int64_t)gcg_idmap_name(b->users, gcg_csr_row_of(x, r->later_at), name));
     gcg_quote(item, name, (int64_t)gcg_idmap_name(b->items, x->col[r->later_at], name));
     if (strcmp(file, first_file) == 0)
         snprintf(where, sizeof where, "line %lld", (long long)first_line);
@@ -111,7 +98,7 @@ static gcg_status tell_repeats(const builder *b, gcg_csr *x, int64_t duplicates,
     if (status == GCG_OK) {
         int count = replay(&b->points, x, mark, found, 0, 0);
         for (int j = 0; j < count; j++) {
-            int64_t q = x->row_ptr[row_of(x, found[j].later_at)];
+            int64_t q = x->row_ptr[gcg_csr_row_of(x, found[j].later_at)];
             while (x->col[q] != x->col[found[j].later_at]) q++;
             found[j].first_at = q;
             mark[q] = 2;

@@ -15,16 +15,6 @@ enum {
 
 /* ---- ratings ---- */
 
-static char *put_count(char *p, uint64_t n)
-{
-    char digits[20];
-    int i = sizeof digits;
-    do digits[--i] = (char)('0' + n % 10);
-    while (n /= 10);
-    memcpy(p, digits + i, sizeof digits - (size_t)i);
-    return p + sizeof digits - i;
-}
-
 /* At most three decimals, as nearly all ratings have; NULL: more are needed. A quotient of two exact numbers
  * is what reading the text gives. */
 static char *put_short(char *p, double value)
@@ -38,7 +28,7 @@ static char *put_short(char *p, double value)
         if (whole / power[decimals] != size) continue;
         uint64_t n = (uint64_t)whole, one = (uint64_t)power[decimals];
         if (value < 0) *p++ = '-';
-        p = put_count(p, n / one);
+        p = gcg_count_put(p, n / one);
         if (decimals > 0) *p++ = '.';
         for (uint64_t rest = n % one, unit = one / 10; unit > 0; rest %= unit, unit /= 10)
             *p++ = (char)('0' + rest / unit);
@@ -155,20 +145,6 @@ static gcg_status prepare(writer *w, gcg_err *err)
     return GCG_OK;
 }
 
-/* The last row that starts at or before entry p. */
-static int32_t row_of(const gcg_csr *x, int64_t p)
-{
-    int32_t low = 0, high = x->rows;
-    while (high - low > 1) {
-        int32_t middle = low + (high - low) / 2;
-        if (x->row_ptr[middle] <= p)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 static char *put_bytes(char *p, const char *bytes, size_t length)
 {
     memcpy(p, bytes, length);
@@ -181,7 +157,7 @@ static void make_lines(int64_t block, void *ctx)
     const gcg_csr *x = &w->r->x;
     char *start = w->buffer + block * w->per_block * w->line_bytes, *at = start, user[QUOTED];
     int64_t p = w->first + block * w->per_block, end = p + w->per_block < x->nnz ? p + w->per_block : x->nnz;
-    for (int32_t i = p < end ? row_of(x, p) : 0; p < end; i++) {
+    for (int32_t i = p < end ? gcg_csr_row_of(x, p) : 0; p < end; i++) {
         int64_t stop = x->row_ptr[i + 1] < end ? x->row_ptr[i + 1] : end;
         if (p >= stop) continue;
         size_t user_length = id_field(w->r->users, i, w->format, user);

@@ -162,14 +162,14 @@ static int decide(run *r, double before, gcg_stop *stop)
 static void times(void *ctx, const double *x, double *y)
 {
     gcg_comparator *c = ctx;
-    gcg_residual r = {.type = c->type, .values = c->r};
+    gcg_residual r = gcg_comparator_residual(c);
     gcg_pass_matvec(c->pass, &r, x, y);
 }
 
 static void times_t(void *ctx, const double *y, double *x)
 {
     gcg_comparator *c = ctx;
-    gcg_residual r = {.type = c->type, .values = c->r};
+    gcg_residual r = gcg_comparator_residual(c);
     gcg_pass_matvec_t(c->pass, &r, y, x);
 }
 
@@ -202,7 +202,7 @@ static gcg_status bound(run *r, gcg_stop stop, gcg_err *err)
     if (r->set->lambda == 0 || stop == GCG_STOP_SIGNAL || stop == GCG_STOP_MAX_TIME) return GCG_OK;
     gcg_watch_phase(&r->watch, "certify");
     gcg_comparator *c = &r->c;
-    gcg_residual residual = {.type = c->type, .values = c->r};
+    gcg_residual residual = gcg_comparator_residual(c);
     double moments[2], sigma;
     gcg_pass_moments(c->pass, &residual, moments);
     r->now.dual = 0;

@@ -22,6 +22,12 @@ typedef struct {
     double passes; /* the method counts both */
 } gcg_comparator;
 
+/* R as r holds it now. */
+static inline gcg_residual gcg_comparator_residual(const gcg_comparator *c)
+{
+    return (gcg_residual){.type = c->type, .values = c->r};
+}
+
 /* A method and its own data. */
 typedef struct {
     void *self;

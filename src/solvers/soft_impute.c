@@ -71,7 +71,7 @@ static gcg_status regress(soft *s, gcg_comparator *c, int side, double lambda, g
 {
     int32_t k = c->u.k;
     gcg_factors *product = &s->product[side];
-    gcg_residual r = {.type = c->type, .values = c->r};
+    gcg_residual r = gcg_comparator_residual(c);
     product->k = k;
     gcg_pass_residual_fast(c->pass, &c->u, &c->v, c->r);
     if (side)

@@ -235,6 +235,20 @@ int64_t gcg_csr_find(const gcg_csr *x, int32_t row, int32_t col)
     return low < x->row_ptr[row + 1] && x->col[low] == col ? low : -1;
 }
 
+/* The last row that starts at or before p: rows before it that start there are empty. */
+int32_t gcg_csr_row_of(const gcg_csr *x, int64_t p)
+{
+    int32_t low = 0, high = x->rows;
+    while (high - low > 1) {
+        int32_t middle = low + (high - low) / 2;
+        if (x->row_ptr[middle] <= p)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 void gcg_csr_col_counts(const gcg_csr *x, int64_t *counts)
 {
     memset(counts, 0, (size_t)x->cols * sizeof *counts);

@@ -76,6 +76,9 @@ static inline int gcg_csr_fits_float(double value)
 /* Position p of the entry (row, col), or -1 when it is not there (or row or col is out of range). */
 int64_t gcg_csr_find(const gcg_csr *x, int32_t row, int32_t col);
 
+/* The row that entry p < nnz stands in. */
+int32_t gcg_csr_row_of(const gcg_csr *x, int64_t p);
+
 /* counts[j] = number of ratings of column j (cols entries, overwritten). */
 void gcg_csr_col_counts(const gcg_csr *x, int64_t *counts);
 
