@@ -268,6 +268,7 @@ int main(void)
     Suite *s = suite_create("csr");
     TCase *c = tcase_create("csr");
     tcase_add_loop_test(c, triples_in_any_order_give_sorted_rows, 0, 6);
+    tcase_add_test(c, every_entry_knows_its_row_beside_empty_rows);
     tcase_add_test(c, an_entry_that_is_not_there_is_not_found);
     tcase_add_test(c, a_repeated_pair_or_one_outside_is_refused);
     tcase_add_test(c, values_widen_and_narrow_without_loss);
