@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/parallel.h"
 #include "cmd/memory.h"
-#include "cmd/options.h"
+#include "cmd/commands.h"
 #include "cmd/reading.h"
 #include "cmd/report.h"
 #include "cmd/threads.h"
@@ -28,8 +28,9 @@ typedef struct {
 } check_settings;
 
 static const opt_entry table[] = {
+    OPT_HEADING("what to count"),
     {.name = "test",
-     .kind = OPT_TEXT,
+     .kind = OPT_FILE,
      .offset = offsetof(check_settings, test),
      .argument = "FILE",
      .help = "also count its pairs that occur in training or have new ids"},
@@ -37,9 +38,11 @@ static const opt_entry table[] = {
      .kind = OPT_FLAG,
      .offset = offsetof(check_settings, lambda_max),
      .help = "also compute lambda_max, the smallest lambda whose solution is zero"},
+    OPT_HEADING("reading"),
     READING_LAYOUT(check_settings, reading),
     READING_VALUES(check_settings, reading),
     READING_DUPLICATES(check_settings, reading),
+    OPT_HEADING("running"),
     {.name = "threads",
      .kind = OPT_CUSTOM,
      .offset = offsetof(check_settings, threads),
@@ -260,14 +263,12 @@ static int check_files(const check_settings *s, char **paths, int path_count)
     return code ? code : closed;
 }
 
-int cmd_check(int argc, char **argv)
+static int cmd_check(int argc, char **argv)
 {
     check_settings s = {0};
     char **words;
     int word_count;
-    int code = opt_parse(argc, argv, "check [OPTION]... FILE...",
-                         "Reads rating files as fit would and says what is in them (- is standard input).",
-                         table, sizeof table / sizeof *table, &s, &words, &word_count);
+    int code = opt_parse(argc, argv, &command_check, &s, &words, &word_count);
     if (code) return code < 0 ? 0 : code;
     report_say.quiet = s.quiet;
     if (word_count == 0) return report_usage("check wants at least one rating file (- is standard input)");
@@ -277,3 +278,13 @@ int cmd_check(int argc, char **argv)
     gcg_par_set_threads(threads_choose(s.threads));
     return check_files(&s, words, word_count);
 }
+
+const opt_command command_check = {
+    .name = "check",
+    .summary = "read rating files and say what is in them",
+    .usage = "check [OPTION]... FILE...",
+    .about = "Reads rating files as fit would and says what is in them (- is standard input).",
+    .table = table,
+    .entries = sizeof table / sizeof *table,
+    .run = cmd_check,
+};

@@ -8,7 +8,7 @@
 #include "base/interrupt.h"
 #include "base/mem.h"
 #include "base/parallel.h"
-#include "cmd/options.h"
+#include "cmd/commands.h"
 #include "cmd/reading.h"
 #include "cmd/report.h"
 #include "cmd/target.h"
@@ -26,15 +26,18 @@ typedef struct {
 
 #define FIELD(name) .offset = offsetof(convert_settings, name)
 static const opt_entry table[] = {
+    OPT_HEADING("output"),
     {.name = "output",
      .letter = 'o',
-     .kind = OPT_TEXT,
+     .kind = OPT_FILE,
      FIELD(output),
      .argument = "FILE",
      .help = "NAME.gcs, or text: .csv, .tsv, .mtx, also .gz; - is tsv to stdout"},
+    OPT_HEADING("reading"),
     READING_LAYOUT(convert_settings, reading),
     READING_VALUES(convert_settings, reading),
     READING_DUPLICATES(convert_settings, reading),
+    OPT_HEADING("running"),
     {.name = "threads",
      .kind = OPT_CUSTOM,
      FIELD(threads),
@@ -152,18 +155,25 @@ static int convert(const convert_settings *s, char **paths, int path_count)
     return code;
 }
 
-int cmd_convert(int argc, char **argv)
+static int cmd_convert(int argc, char **argv)
 {
     convert_settings s = {0};
     char **words;
     int word_count;
-    int code = opt_parse(
-        argc, argv, "convert [OPTION]... RATINGS... -o FILE",
-        "Writes rating files anew: as a binary store, which is read without delay, or as clean text.", table,
-        sizeof table / sizeof *table, &s, &words, &word_count);
+    int code = opt_parse(argc, argv, &command_convert, &s, &words, &word_count);
     if (!code) code = check(&s, words, word_count);
     if (code) return code < 0 ? 0 : code;
     report_say.quiet = s.quiet;
     gcg_par_set_threads(threads_choose(s.threads));
     return convert(&s, words, word_count);
 }
+
+const opt_command command_convert = {
+    .name = "convert",
+    .summary = "write ratings anew: binary store or clean text",
+    .usage = "convert [OPTION]... RATINGS... -o FILE",
+    .about = "Writes rating files anew: as a binary store, which is read without delay, or as clean text.",
+    .table = table,
+    .entries = sizeof table / sizeof *table,
+    .run = cmd_convert,
+};

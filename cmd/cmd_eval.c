@@ -5,7 +5,7 @@
 #include <string.h>
 #include "base/mem.h"
 #include "base/parallel.h"
-#include "cmd/options.h"
+#include "cmd/commands.h"
 #include "cmd/reading.h"
 #include "cmd/report.h"
 #include "cmd/scoring.h"
@@ -23,8 +23,9 @@ typedef struct {
 } eval_settings;
 
 static const opt_entry table[] = {
+    OPT_HEADING("errors"),
     {.name = "train",
-     .kind = OPT_TEXT,
+     .kind = OPT_FILE,
      .offset = offsetof(eval_settings, train),
      .argument = "FILE",
      .help = "training ratings: warn of test pairs that occur in them"},
@@ -47,8 +48,10 @@ static const opt_entry table[] = {
      .argument = "LO,HI",
      .parse = scoring_parse_clip,
      .help = "cut predictions to this range"},
+    OPT_HEADING("reading"),
     READING_LAYOUT(eval_settings, reading),
     READING_VALUES(eval_settings, reading),
+    OPT_HEADING("running"),
     {.name = "threads",
      .kind = OPT_CUSTOM,
      .offset = offsetof(eval_settings, threads),
@@ -209,15 +212,12 @@ static int evaluate(const eval_settings *s, const gcg_model *model, const char *
     return code;
 }
 
-int cmd_eval(int argc, char **argv)
+static int cmd_eval(int argc, char **argv)
 {
     eval_settings s = {.shrink = GCG_SCORE_SHRINK, .clip = SCORING_NO_CLIP};
     char **words;
     int word_count;
-    int code =
-        opt_parse(argc, argv, "eval [OPTION]... MODEL TEST",
-                  "Prints the error of a model's predictions on the ratings of TEST (- is standard input).",
-                  table, sizeof table / sizeof *table, &s, &words, &word_count);
+    int code = opt_parse(argc, argv, &command_eval, &s, &words, &word_count);
     if (code) return code < 0 ? 0 : code;
     report_say.quiet = s.quiet;
     if (word_count != 2) return report_usage("eval wants two names, MODEL and TEST, not %d", word_count);
@@ -233,3 +233,13 @@ int cmd_eval(int argc, char **argv)
     gcg_model_release(&model);
     return code;
 }
+
+const opt_command command_eval = {
+    .name = "eval",
+    .summary = "error of a model on test ratings",
+    .usage = "eval [OPTION]... MODEL TEST",
+    .about = "Prints the error of a model's predictions on the ratings of TEST (- is standard input).",
+    .table = table,
+    .entries = sizeof table / sizeof *table,
+    .run = cmd_eval,
+};

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include "cmd/options.h"
+#include "cmd/commands.h"
 #include "cmd/reading.h"
 #include "cmd/report.h"
 #include "cmd/scoring.h"
@@ -19,6 +19,7 @@ typedef struct {
 } predict_settings;
 
 static const opt_entry table[] = {
+    OPT_HEADING("predictions"),
     {.name = "unknown",
      .kind = OPT_CHOICE,
      .offset = offsetof(predict_settings, unknown),
@@ -38,8 +39,10 @@ static const opt_entry table[] = {
      .argument = "LO,HI",
      .parse = scoring_parse_clip,
      .help = "cut predictions to this range"},
+    OPT_HEADING("reading"),
     READING_LAYOUT(predict_settings, reading),
     READING_PAIRS(predict_settings, reading),
+    OPT_HEADING("running"),
     {.name = "quiet",
      .kind = OPT_FLAG,
      .offset = offsetof(predict_settings, quiet),
@@ -103,15 +106,12 @@ static int predict_stream(const predict_settings *s, const gcg_model *model, con
     return report_close_stdout();
 }
 
-int cmd_predict(int argc, char **argv)
+static int cmd_predict(int argc, char **argv)
 {
     predict_settings s = {.shrink = GCG_SCORE_SHRINK, .clip = SCORING_NO_CLIP};
     char **words;
     int word_count;
-    int code =
-        opt_parse(argc, argv, "predict [OPTION]... MODEL PAIRS",
-                  "Predicts the rating of each pair of PAIRS (- is standard input), in the same order.",
-                  table, sizeof table / sizeof *table, &s, &words, &word_count);
+    int code = opt_parse(argc, argv, &command_predict, &s, &words, &word_count);
     if (code) return code < 0 ? 0 : code;
     report_say.quiet = s.quiet;
     if (word_count != 2) return report_usage("predict wants two names, MODEL and PAIRS, not %d", word_count);
@@ -124,3 +124,13 @@ int cmd_predict(int argc, char **argv)
     gcg_model_release(&model);
     return code;
 }
+
+const opt_command command_predict = {
+    .name = "predict",
+    .summary = "predict ratings for pairs of user and item",
+    .usage = "predict [OPTION]... MODEL PAIRS",
+    .about = "Predicts the rating of each pair of PAIRS (- is standard input), in the same order.",
+    .table = table,
+    .entries = sizeof table / sizeof *table,
+    .run = cmd_predict,
+};

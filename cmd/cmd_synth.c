@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/interrupt.h"
-#include "cmd/options.h"
+#include "cmd/commands.h"
 #include "cmd/reading.h"
 #include "cmd/report.h"
 #include "cmd/target.h"
@@ -26,23 +26,32 @@ static const char *const shape_names[] = {"ml-100k", "ml-1m",    "ml-10m",    "m
 
 #define FIELD(name) .offset = offsetof(synth_settings, name)
 static const opt_entry table[] = {
+    OPT_HEADING("output"),
+    {.name = "output",
+     .letter = 'o',
+     .kind = OPT_FILE,
+     FIELD(output),
+     .argument = "FILE",
+     .help = "training ratings go here; .gz is compressed, - is standard output"},
+    {.name = "test",
+     .kind = OPT_FILE,
+     FIELD(test),
+     .argument = "FILE",
+     .help = "test ratings go here; the shape's ratings are split as it is usual"},
+    {.name = "format",
+     .kind = OPT_CHOICE,
+     FIELD(format),
+     .argument = "NAME",
+     .choices = reading_formats,
+     .help = "layout, as fit reads it (csv)"},
+    {.name = "quiet", .kind = OPT_FLAG, FIELD(quiet), .help = "only warnings and errors on stderr"},
+    OPT_HEADING("shape"),
     {.name = "shape",
      .kind = OPT_CHOICE,
      FIELD(shape),
      .argument = "NAME",
      .choices = shape_names,
      .help = "ml-100k (usual), ml-1m, ml-10m, ml-25m, netflix, yahoo60m, yahoo252m"},
-    {.name = "output",
-     .letter = 'o',
-     .kind = OPT_TEXT,
-     FIELD(output),
-     .argument = "FILE",
-     .help = "training ratings go here; .gz is compressed, - is standard output"},
-    {.name = "test",
-     .kind = OPT_TEXT,
-     FIELD(test),
-     .argument = "FILE",
-     .help = "test ratings go here; the shape's ratings are split as it is usual"},
     {.name = "users",
      .kind = OPT_COUNT,
      FIELD(users),
@@ -72,6 +81,7 @@ static const opt_entry table[] = {
      .max = 9e15,
      .seen_offset = offsetof(synth_settings, has_test_ratings),
      .help = "other than the shape's, with --test"},
+    OPT_HEADING("ratings"),
     {.name = "rank",
      .kind = OPT_COUNT,
      FIELD(rank),
@@ -98,18 +108,11 @@ static const opt_entry table[] = {
      .max = 6,
      .seen_offset = offsetof(synth_settings, has_decimals),
      .help = "round to D decimals instead"},
-    {.name = "format",
-     .kind = OPT_CHOICE,
-     FIELD(format),
-     .argument = "NAME",
-     .choices = reading_formats,
-     .help = "layout, as fit reads it (csv)"},
     {.name = "seed",
      .kind = OPT_UINT64,
      FIELD(seed),
      .argument = "N",
      .help = "another seed, other ratings (1)"},
-    {.name = "quiet", .kind = OPT_FLAG, FIELD(quiet), .help = "only warnings and errors on stderr"},
 };
 
 static int check(const synth_settings *s, int word_count)
@@ -182,16 +185,12 @@ static int write_all(const synth_settings *s, const gcg_synth_settings *g)
     return report_close_stdout();
 }
 
-int cmd_synth(int argc, char **argv)
+static int cmd_synth(int argc, char **argv)
 {
     synth_settings s = {.rank = 10, .noise = 0.8, .seed = 1};
     char **words;
     int word_count;
-    int code = opt_parse(
-        argc, argv, "synth --shape NAME -o FILE [options]",
-        "Writes synthetic ratings of a named data set's shape: heavy-tailed degrees, low rank plus noise,\n"
-        "no repeated pair, the same for the same seed.",
-        table, sizeof table / sizeof *table, &s, &words, &word_count);
+    int code = opt_parse(argc, argv, &command_synth, &s, &words, &word_count);
     if (!code) code = check(&s, word_count);
     if (code) return code < 0 ? 0 : code;
     report_say.quiet = s.quiet;
@@ -200,3 +199,15 @@ int cmd_synth(int argc, char **argv)
     if (gcg_synth_check(&g, &err)) return report_error(&err, NULL);
     return write_all(&s, &g);
 }
+
+const opt_command command_synth = {
+    .name = "synth",
+    .summary = "write a synthetic rating file",
+    .usage = "synth --shape NAME -o FILE [options]",
+    .about =
+        "Writes synthetic ratings of a named data set's shape: heavy-tailed degrees, low rank plus noise,\n"
+        "no repeated pair, the same for the same seed.",
+    .table = table,
+    .entries = sizeof table / sizeof *table,
+    .run = cmd_synth,
+};

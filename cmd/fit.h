@@ -40,6 +40,7 @@ enum { FIT_SOLVER_GCG, FIT_SOLVER_ALS_CG, FIT_SOLVER_SOFT_IMPUTE };
 extern const char *const fit_precision_names[], *const fit_center_names[], *const fit_keep_names[],
                                                                                *const fit_solver_names[];
 
+int cmd_fit(int argc, char **argv);
 /* 0 when the fit can go on; else the exit code, -1 for --help. */
 int fit_parse(int argc, char **argv, fit_settings *s);
 

@@ -10,23 +10,10 @@
 
 #include "base/blas.h"
 #include "base/status.h"
+#include "cmd/commands.h"
 #include "cmd/memory.h"
-#include "cmd/options.h"
 #include "cmd/report.h"
 #include "cmd/version.h"
-
-static const struct {
-    const char *name, *summary;
-    int (*run)(int argc, char **argv);
-} commands[] = {
-    {"fit", "solve a matrix completion problem, write a model", cmd_fit},
-    {"predict", "predict ratings for pairs of user and item", cmd_predict},
-    {"eval", "error of a model on test ratings", cmd_eval},
-    {"check", "read rating files and say what is in them", cmd_check},
-    {"convert", "write ratings anew: binary store or clean text", cmd_convert},
-    {"synth", "write a synthetic rating file", cmd_synth},
-};
-enum { COMMANDS = sizeof commands / sizeof commands[0] };
 
 /* OpenBLAS starts a thread for every further processor while it is loaded, each with 128 MiB of address
  * space; one that cannot have them tries for ever, and is waited for at the end. Where address space is
@@ -64,28 +51,25 @@ static void on_lost_page(int number)
 
 static void print_usage(FILE *out)
 {
-    fprintf(out, "usage: gcg-mc SUBCOMMAND [options] [files]\n       gcg-mc --version\n\n");
-    for (int i = 0; i < COMMANDS; i++) fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].summary);
+    fprintf(out, "usage: gcg-mc SUBCOMMAND [options] [files]\n       gcg-mc --version\n");
+    for (const commands_entry *e = commands; e->command; e++) {
+        if (e->heading) fprintf(out, "\n%s:\n", e->heading);
+        fprintf(out, "  %-10s %s\n", e->command->name, e->command->summary);
+    }
     fprintf(out, "\ngcg-mc SUBCOMMAND --help lists its options; man gcg-mc-SUBCOMMAND explains them.\n");
 }
 
 static int unknown_command(const char *word)
 {
-    char quoted[256], list[128] = "";
-    const char *nearest = NULL;
-    int best = 3;
-    for (int i = 0; i < COMMANDS; i++) {
-        int distance = opt_distance(word, commands[i].name);
-        if (distance < best) {
-            best = distance;
-            nearest = commands[i].name;
-        }
-        strcat(list, i ? ", " : "");
-        strcat(list, commands[i].name);
-    }
+    char quoted[256], list[512] = "";
+    const opt_command *nearest = commands_nearest(word);
+    size_t n = 0;
+    for (const commands_entry *e = commands; e->command && n < sizeof list; e++)
+        n += (size_t)snprintf(list + n, sizeof list - n, "%s%s", n ? ", " : "", e->command->name);
     gcg_quote(quoted, word, (int64_t)strlen(word));
     if (nearest)
-        return report_usage("unknown subcommand %s; did you mean %s? There are %s", quoted, nearest, list);
+        return report_usage("unknown subcommand %s; did you mean %s? There are %s", quoted, nearest->name,
+                            list);
     return report_usage("unknown subcommand %s; there are %s", quoted, list);
 }
 
@@ -119,7 +103,7 @@ int main(int argc, char **argv)
         version_print();
         return report_close_stdout();
     }
-    for (int i = 0; i < COMMANDS; i++)
-        if (strcmp(argv[1], commands[i].name) == 0) return commands[i].run(argc - 1, argv + 1);
+    const opt_command *command = commands_find(argv[1]);
+    if (command) return command->run(argc - 1, argv + 1);
     return argv[1][0] == '-' ? no_command(argv[1]) : unknown_command(argv[1]);
 }

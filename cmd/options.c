@@ -13,7 +13,7 @@
 #include "base/status.h"
 #include "cmd/report.h"
 
-enum { MAX_OPTIONS = 64, HELP_CODE = 1000, FIRST_CODE = 1001 };
+enum { MAX_OPTIONS = 96, HELP_CODE = 1000, FIRST_CODE = 1001 };
 static const char help_name[] = "help"; /* every table has it */
 
 /* ---- strict numbers ---- */
@@ -130,6 +130,7 @@ static int set_option(const opt_entry *e, const char *text, void *settings)
         *(int *)field = 1;
         return 0;
     case OPT_TEXT:
+    case OPT_FILE:
         if (!*text) return bad(e, text, "is empty");
         *(const char **)field = text;
         return 0;
@@ -154,23 +155,35 @@ static int set_option(const opt_entry *e, const char *text, void *settings)
         return set_choice(e, text, (int *)field);
     case OPT_CUSTOM:
         return e->parse(text, field, message, sizeof message) == 0 ? 0 : bad(e, text, message);
+    case OPT_GROUP:
+        break; /* getopt does not know it */
     }
     return GCG_ERR_INTERNAL;
 }
 
 /* ---- help ---- */
 
-static void print_help(const char *usage, const char *summary, const opt_entry *table, size_t entries)
+static void print_entry(const opt_entry *e)
 {
-    printf("usage: gcg-mc %s\n\n%s\n\noptions:\n", usage, summary);
-    for (size_t i = 0; i < entries; i++) {
-        char left[64];
-        int n = table[i].letter ? snprintf(left, sizeof left, "  -%c, --%s", table[i].letter, table[i].name)
-                                : snprintf(left, sizeof left, "      --%s", table[i].name);
-        if (table[i].argument) snprintf(left + n, sizeof left - (size_t)n, " %s", table[i].argument);
-        printf(strlen(left) < 30 ? "%-30s %s\n" : "%s\n%31s%s\n", left,
-               strlen(left) < 30 ? table[i].help : "", table[i].help);
+    char left[64];
+    if (e->kind == OPT_GROUP) {
+        printf("%s:\n", e->name);
+        return;
     }
+    int n = e->letter ? snprintf(left, sizeof left, "  -%c, --%s", e->letter, e->name)
+                      : snprintf(left, sizeof left, "      --%s", e->name);
+    if (e->argument) snprintf(left + n, sizeof left - (size_t)n, " %s", e->argument);
+    if (strlen(left) < 30)
+        printf("%-30s %s\n", left, e->help);
+    else
+        printf("%s\n%31s%s\n", left, "", e->help);
+}
+
+static void print_help(const opt_command *c)
+{
+    printf("usage: gcg-mc %s\n\n%s\n\n", c->usage, c->about);
+    if (c->entries == 0 || c->table[0].kind != OPT_GROUP) puts("options:");
+    for (size_t i = 0; i < c->entries; i++) print_entry(&c->table[i]);
     printf("%-30s %s\n", "      --help", "print this and stop");
 }
 
@@ -196,16 +209,16 @@ int opt_distance(const char *a, const char *b)
 }
 
 /* The option whose name is near word, or NULL. A short word has few letters that may be wrong. */
-static const char *nearest_name(const char *word, const opt_entry *table, size_t entries)
+static const char *nearest_name(const char *word, const opt_command *c)
 {
     enum { MOST_EDITS = 3 };
     int length = (int)strlen(word), allowed = length / 2 < MOST_EDITS ? length / 2 : MOST_EDITS;
     const char *nearest = NULL;
-    for (size_t i = 0; i < entries; i++) {
-        int distance = opt_distance(word, table[i].name);
-        if (distance > allowed) continue;
+    for (size_t i = 0; i < c->entries; i++) {
+        int distance = opt_distance(word, c->table[i].name);
+        if (distance > allowed || c->table[i].kind == OPT_GROUP) continue;
         allowed = distance - 1;
-        nearest = table[i].name;
+        nearest = c->table[i].name;
     }
     return nearest;
 }
@@ -218,22 +231,22 @@ static void list_name(char *list, size_t size, const char *name)
 }
 
 /* A message about an option that getopt did not take. */
-static int unknown(const char *word, int letter, const char *command, const opt_entry *table, size_t entries)
+static int unknown(const char *word, int letter, const opt_command *c)
 {
     char quoted[256], name[64], list[1024] = "";
     int is_short = word[1] != '-';
     const char *start = word + (is_short ? 1 : 2);
     snprintf(name, sizeof name, "%.*s", (int)strcspn(start, "="), start);
     size_t length = strlen(name), matches = 0;
-    for (size_t i = 0; i <= entries && !is_short; i++) {
-        const char *known = i < entries ? table[i].name : help_name;
-        if (strncmp(name, known, length) != 0) continue;
+    for (size_t i = 0; i <= c->entries && !is_short; i++) {
+        const char *known = i < c->entries ? c->table[i].name : help_name;
+        if (strncmp(name, known, length) != 0 || (i < c->entries && c->table[i].kind == OPT_GROUP)) continue;
         list_name(list, sizeof list, known);
         matches++;
     }
     if (matches > 1)
         return report_usage("option --%s could be %s", gcg_quote(quoted, name, (int64_t)length), list);
-    const char *nearest = length > 2 ? nearest_name(name, table, entries) : NULL;
+    const char *nearest = length > 2 ? nearest_name(name, c) : NULL;
     if (is_short)
         gcg_quote(quoted, (char[]){(char)letter}, 1);
     else
@@ -242,35 +255,37 @@ static int unknown(const char *word, int letter, const char *command, const opt_
         return report_usage("unknown option %s%s; did you mean --%s?", is_short ? "-" : "--", quoted,
                             nearest);
     return report_usage("unknown option %s%s (gcg-mc %s --help lists them)", is_short ? "-" : "--", quoted,
-                        command);
+                        c->name);
 }
 
-static const opt_entry *entry_of(int code, const opt_entry *table, size_t entries)
+static const opt_entry *entry_of(int code, const opt_command *c)
 {
-    if (code >= FIRST_CODE) return &table[code - FIRST_CODE];
+    if (code >= FIRST_CODE) return &c->table[code - FIRST_CODE];
     if (code == '?') return NULL;
-    for (size_t i = 0; i < entries; i++)
-        if (table[i].letter && table[i].letter == code) return &table[i];
+    for (size_t i = 0; i < c->entries; i++)
+        if (c->table[i].letter && c->table[i].letter == code) return &c->table[i];
     return NULL;
 }
 
 /* getopt's view of the table: "-" keeps words in order wherever they stand, ":" tells a missing argument
  * apart. */
-static void build(const opt_entry *table, size_t entries, struct option *longs, char *shorts)
+static void build(const opt_command *c, struct option *longs, char *shorts)
 {
-    size_t n = 0;
+    size_t n = 0, options = 0;
     shorts[n++] = '-';
     shorts[n++] = ':';
-    for (size_t i = 0; i < entries; i++) {
-        int has_argument = table[i].kind != OPT_FLAG;
-        longs[i] = (struct option){table[i].name, has_argument, NULL, FIRST_CODE + (int)i};
-        if (table[i].letter) {
-            shorts[n++] = (char)table[i].letter;
+    for (size_t i = 0; i < c->entries; i++) {
+        const opt_entry *e = &c->table[i];
+        int has_argument = e->kind != OPT_FLAG;
+        if (e->kind == OPT_GROUP) continue;
+        longs[options++] = (struct option){e->name, has_argument, NULL, FIRST_CODE + (int)i};
+        if (e->letter) {
+            shorts[n++] = (char)e->letter;
             if (has_argument) shorts[n++] = ':';
         }
     }
-    longs[entries] = (struct option){help_name, 0, NULL, HELP_CODE};
-    longs[entries + 1] = (struct option){0};
+    longs[options] = (struct option){help_name, 0, NULL, HELP_CODE};
+    longs[options + 1] = (struct option){0};
     shorts[n] = '\0';
 }
 
@@ -284,22 +299,21 @@ static int bad_argument(int code, const char *word, const opt_entry *e)
 }
 
 /* One result of getopt_long for the word argv[at]: 0, or the exit code after a message. */
-static int take(int code, const char *word, const char *command, const opt_entry *table, size_t entries,
-                void *settings)
+static int take(int code, const char *word, const opt_command *c, void *settings)
 {
     int is_bad = code == ':' || (code == '?' && optopt >= HELP_CODE);
-    const opt_entry *e = entry_of(is_bad ? optopt : code, table, entries);
+    const opt_entry *e = entry_of(is_bad ? optopt : code, c);
     if (is_bad) return bad_argument(code, word, e);
-    return e ? set_option(e, optarg, settings) : unknown(word, optopt, command, table, entries);
+    return e ? set_option(e, optarg, settings) : unknown(word, optopt, c);
 }
 
-int opt_parse(int argc, char **argv, const char *usage, const char *summary, const opt_entry *table,
-              size_t entries, void *settings, char ***words, int *word_count)
+int opt_parse(int argc, char **argv, const opt_command *command, void *settings, char ***words,
+              int *word_count)
 {
     struct option longs[MAX_OPTIONS + 2];
     char shorts[2 * MAX_OPTIONS + 3];
-    if (entries > MAX_OPTIONS) return GCG_ERR_INTERNAL;
-    build(table, entries, longs, shorts);
+    if (command->entries > MAX_OPTIONS) return GCG_ERR_INTERNAL;
+    build(command, longs, shorts);
     *words = argv + 1; /* words are moved to the front as they come */
     *word_count = 0;
     opterr = 0;
@@ -308,13 +322,13 @@ int opt_parse(int argc, char **argv, const char *usage, const char *summary, con
         int at = optind ? optind : 1, code = getopt_long(argc, argv, shorts, longs, NULL), failed = 0;
         if (code == -1) break;
         if (code == HELP_CODE) {
-            print_help(usage, summary, table, entries);
+            print_help(command);
             return report_close_stdout() ? GCG_ERR_IO : -1;
         }
         if (code == 1)
             (*words)[(*word_count)++] = optarg;
         else
-            failed = take(code, argv[at], argv[0], table, entries, settings);
+            failed = take(code, argv[at], command, settings);
         if (failed) return failed;
     }
     while (optind < argc) (*words)[(*word_count)++] = argv[optind++]; /* after "--" */

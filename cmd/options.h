@@ -1,4 +1,6 @@
-/* One table per subcommand makes parsing, range checks, defaults and --help. getopt_long underneath. */
+/* One table per subcommand makes parsing, range checks, defaults, --help and completion. getopt_long
+ * underneath.
+ */
 #ifndef GCG_CMD_OPTIONS_H
 #define GCG_CMD_OPTIONS_H
 
@@ -8,12 +10,14 @@
 typedef enum {
     OPT_FLAG,   /* int, set to 1 */
     OPT_TEXT,   /* const char *, not empty */
+    OPT_FILE,   /* the same, and a file name: completion offers files */
     OPT_REAL,   /* double, strict; min..max inclusive, open_min excludes min; min = max = 0: no range */
     OPT_COUNT,  /* int64_t, strict; min..max */
     OPT_UINT64, /* uint64_t, strict */
     OPT_SIZE,   /* int64_t, bytes with optional K, M, G, T (powers of 1024) */
     OPT_CHOICE, /* int, index into choices (NULL-terminated) */
-    OPT_CUSTOM  /* parse(text, field, message, size): 0 when fine, else fills message with what is wrong */
+    OPT_CUSTOM, /* parse(text, field, message, size): 0 when fine, else fills message with what is wrong */
+    OPT_GROUP   /* no option: a heading of --help for those below it; see OPT_HEADING */
 } opt_kind;
 
 typedef struct {
@@ -21,7 +25,8 @@ typedef struct {
     int letter;       /* short option, 0 = none */
     opt_kind kind;
     size_t offset;        /* of the field in the settings struct */
-    const char *argument; /* name of the argument in --help; NULL for flags */
+    const char *argument; /* name of the argument in --help; NULL for flags. Completion offers the
+                           * alternatives between | that are in lower case, or - */
     const char *help;     /* one line */
     double min, max;      /* for REAL and COUNT */
     int open_min;         /* REAL: min itself is not allowed */
@@ -31,12 +36,28 @@ typedef struct {
     size_t seen_offset; /* where an int is set to 1 when the option was given; 0 = nowhere */
 } opt_entry;
 
-/* Parses argv[1..]; options anywhere, "--" ends them. On success returns 0 and *words / *word_count are the
- * other arguments (pointing into argv). --help prints the table on stdout. Returns -1 when done with exit
- * code 0 (help), else the exit code after a message on stderr ("gcg-mc: error: ..."). usage is e.g. "fit
- * --lambda L -o MODEL TRAIN...". */
-int opt_parse(int argc, char **argv, const char *usage, const char *summary, const opt_entry *table,
-              size_t entries, void *settings, char ***words, int *word_count);
+#define OPT_HEADING(text)                                                                                    \
+    {                                                                                                        \
+        .name = text, .kind = OPT_GROUP                                                                      \
+    }
+
+/* A subcommand, as its users see it. Each cmd_<name>.c defines one; cmd/commands.c has them all. */
+typedef struct {
+    const char *name;
+    const char *summary; /* a line of gcg-mc --help */
+    const char *usage;   /* e.g. "fit --lambda L -o MODEL [options] TRAIN..." */
+    const char *about;   /* what --help says first; may have several lines */
+    const opt_entry *table;
+    size_t entries;
+    const char *const *words; /* what the first word may be (NULL-terminated); NULL: words are file names */
+    int (*run)(int argc, char **argv);
+} opt_command;
+
+/* Parses argv[1..] by the command's table; options anywhere, "--" ends them. On success returns 0 and *words
+ * / *word_count are the other arguments (pointing into argv). --help prints the table on stdout. Returns -1
+ * when done with exit code 0 (help), else the exit code after a message on stderr ("gcg-mc: error: ..."). */
+int opt_parse(int argc, char **argv, const opt_command *command, void *settings, char ***words,
+              int *word_count);
 
 /* Edits (one letter changed, dropped or added) between two words. */
 int opt_distance(const char *a, const char *b);

@@ -32,12 +32,4 @@ int report_close_stdout(void);
 /* Prints a double with 17 significant digits (shortest form not required), "nan" for NaN. */
 const char *report_number(char out[32], double value);
 
-/* The subcommands. */
-int cmd_fit(int argc, char **argv);
-int cmd_predict(int argc, char **argv);
-int cmd_eval(int argc, char **argv);
-int cmd_check(int argc, char **argv);
-int cmd_convert(int argc, char **argv);
-int cmd_synth(int argc, char **argv);
-
 #endif

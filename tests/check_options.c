@@ -81,6 +81,13 @@ static const opt_entry table[] = {
 };
 
 enum { MOST_WORDS = 32, MESSAGE = 4096 };
+
+static const opt_command command = {.name = "fit",
+                                    .usage = "fit --ratio R FILE...",
+                                    .about = "Fits.",
+                                    .table = table,
+                                    .entries = sizeof table / sizeof *table};
+
 static settings parsed;
 static char **words;
 static int word_count;
@@ -126,8 +133,7 @@ static int parse(const char *line)
     argument[argc] = NULL;
     parsed = (settings){0};
     FILE *out = redirect(STDOUT_FILENO, &kept_out), *err = redirect(STDERR_FILENO, &kept_err);
-    int code = opt_parse(argc, argument, "fit --ratio R FILE...", "Fits.", table,
-                         sizeof table / sizeof *table, &parsed, &words, &word_count);
+    int code = opt_parse(argc, argument, &command, &parsed, &words, &word_count);
     restore(err, STDERR_FILENO, kept_err, message);
     restore(out, STDOUT_FILENO, kept_out, help);
     return code;

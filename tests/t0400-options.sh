@@ -25,7 +25,9 @@ for key in compiler flags threads 'instruction set' BLAS ARPACK zlib; do
 done
 exits 2 "an unknown subcommand is a usage error" gcg train train.csv
 ok "in one line" one_error
-ok "that lists the known ones" says 'fit, predict, eval, check'
+for command in $commands; do
+    ok "that lists $command" says "there are .*\b$command\b"
+done
 exits 2 "a mistyped one, too" gcg pedict
 ok "with the nearest name" says 'did you mean predict?'
 exits 2 "options before the subcommand are a usage error" gcg --lambda 5 fit
