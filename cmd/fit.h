@@ -1,6 +1,7 @@
-/* gcg-mc fit: what its files share.
+/* gcg-mc fit: what its files share, with each other and with path and cv.
  *
- * cmd_fit.c       the flow: options, reading, solving, writing
+ * cmd_fit.c       the flow of fit
+ * fit_run.c       its steps, which path and cv share: reading, planning, centring, solving
  * fit_options.c   the option table and its cross checks
  * fit_data.c      training and test data, centring
  * fit_memory.c    the memory plan
@@ -151,6 +152,32 @@ double fit_progress_left(const fit_pace *pace, double wanted_gap, double now);
  * pipe is none). */
 gcg_status fit_log_close(fit_log *log, const gcg_solver_result *result, gcg_err *err);
 void fit_log_release(fit_log *log);
+
+/* Everything of one run. */
+typedef struct {
+    fit_settings s;
+    fit_data d;
+    fit_log log;
+    gcg_solver_settings set; /* after fit_begin(), but for a lambda that comes from lambda_max */
+    fit_plan plan;
+    gcg_solver_result result; /* of the last fit_solve() */
+    gcg_diag diag;
+    gcg_err err;
+    double lambda_max; /* after fit_prepare() */
+    int threads;
+    gcg_status status; /* of the work inside the session */
+} fit_run;
+
+enum { FIT_NOTHING_WRITTEN = 130 /* exit code after a signal */ };
+
+/* Everything before the session of threads: outputs are tested, signals caught, the ratings read, the memory
+ * planned. 0, or the exit code after a message; with --dry-run nothing is left to do. */
+int fit_begin(fit_run *f);
+/* Inside the session: centres the ratings, finds lambda_max, and lambda where it is a fraction of that. */
+gcg_status fit_prepare(fit_run *f);
+/* The solver, with f->set. */
+gcg_status fit_solve(fit_run *f);
+void fit_end(fit_run *f);
 
 /* What was solved, for the outputs. */
 typedef struct {
