@@ -1325,6 +1325,93 @@ typedef struct {
     gcg_solver_settings set;
 } job;
 
+static double passes_from(const problem *p, gcg_solver_settings *set, const gcg_factors *u,
+                          const gcg_factors *v, double *objective)
+{
+    set->start_u = u;
+    set->start_v = v;
+    gcg_solver_result r = solve(p, set);
+    double passes = r.last.passes;
+    ck_assert_int_eq(r.stop, GCG_STOP_CONVERGED);
+    ck_assert(r.last.gap <= set->gap);
+    check_figures(p, set->lambda, &r);
+    *objective = r.last.objective;
+    gcg_solver_result_release(&r);
+    return passes;
+}
+
+START_TEST(a_start_near_the_optimum_reaches_it_in_fewer_passes)
+{
+    problem p = problem_make(5, 30, 24, 0.5);
+    gcg_solver_settings near = settings(0.06 * top(&p), 1e-7), set = settings(0.05 * top(&p), 1e-7);
+    gcg_solver_result r = solve(&p, &near), same = solve(&p, &set);
+    double cold, warm, again, f_cold, f_warm, f_again;
+    cold = passes_from(&p, &set, NULL, NULL, &f_cold);
+    warm = passes_from(&p, &set, &r.u, &r.v, &f_warm);
+    again = passes_from(&p, &set, &same.u, &same.v, &f_again);
+    ck_assert_double_eq_tol(f_warm, f_cold, 1e-7 * f_cold);
+    ck_assert_double_eq_tol(f_again, f_cold, 1e-7 * f_cold);
+    ck_assert_msg(warm < cold && again < 0.5 * cold, "cold %g, near %g, at the optimum %g", cold, warm,
+                  again);
+    gcg_solver_result_release(&r);
+    gcg_solver_result_release(&same);
+    problem_release(&p);
+}
+END_TEST
+
+/* Columns that are no basis, far too many, in the other precision, zero rows. */
+START_TEST(any_start_leads_to_the_same_optimum)
+{
+    problem p = problem_make(8, 12, 9, 0.6);
+    gcg_solver_settings set = settings(0.1 * top(&p), 1e-6);
+    gcg_solver_result want = solve(&p, &set);
+    static const int columns[] = {0, 1, 5, 25};
+    for (int i = 0; i < 4; i++)
+        for (int type = GCG_FLOAT; type <= GCG_DOUBLE; type += GCG_DOUBLE - GCG_FLOAT) {
+            gcg_factors u, v;
+            double objective;
+            naive_rng g = naive_seed((uint64_t)i);
+            ck_assert_int_eq(gcg_factors_init(&u, p.m, columns[i], (gcg_dtype)type, NULL), GCG_OK);
+            ck_assert_int_eq(gcg_factors_init(&v, p.n, columns[i], (gcg_dtype)type, NULL), GCG_OK);
+            for (int q = 0; q < columns[i]; q++) {
+                for (int row = 1; row < p.m; row++) gcg_factors_set(&u, row, q, naive_normal(&g));
+                for (int row = 0; row < p.n; row++) gcg_factors_set(&v, row, q, naive_normal(&g));
+            }
+            set.precision = GCG_PRECISION_AUTO;
+            passes_from(&p, &set, &u, &v, &objective);
+            ck_assert_double_eq_tol(objective, want.last.objective, 2e-6 * objective);
+            set.plain = i == 2; /* no proximal step there */
+            set.max_iter = 5000;
+            passes_from(&p, &set, &u, &v, &objective);
+            set.plain = 0;
+            ck_assert_double_eq_tol(objective, want.last.objective, 2e-6 * objective);
+            gcg_factors_release(&u);
+            gcg_factors_release(&v);
+        }
+    gcg_solver_result_release(&want);
+    problem_release(&p);
+}
+END_TEST
+
+START_TEST(a_start_above_the_rank_limit_is_cut)
+{
+    problem p = problem_make(9, 20, 15, 0.7);
+    gcg_solver_settings set = settings(0.02 * top(&p), 1e-4);
+    gcg_solver_result full = solve(&p, &set);
+    ck_assert_int_gt(full.u.k, 4);
+    set.rank = 4;
+    set.start_u = &full.u;
+    set.start_v = &full.v;
+    gcg_solver_result r = solve(&p, &set);
+    ck_assert_int_le(r.u.k, 4);
+    ck_assert_int_eq(r.stop, GCG_STOP_RANK_CAP);
+    check_figures(&p, set.lambda, &r);
+    gcg_solver_result_release(&r);
+    gcg_solver_result_release(&full);
+    problem_release(&p);
+}
+END_TEST
+
 static gcg_status complete_once(void *ctx)
 {
     job *j = ctx;
@@ -1346,7 +1433,16 @@ START_TEST(out_of_memory_is_told_at_every_allocation_of_a_solve)
     j.set.max_iter = 4;
     j.set.precision = _i == 3 ? GCG_PRECISION_FLOAT : GCG_PRECISION_AUTO;
     j.set.ratings_kept = _i == 4 ? GCG_KEEP_RESIDUAL : _i == 5 ? GCG_KEEP_NONE : GCG_KEEP_ALL;
+    gcg_solver_result start = {0};
+    if (_i == 6) {
+        start = solve(&j.p, &j.set);
+        ck_assert_int_gt(start.u.k, 1);
+        j.set.start_u = &start.u;
+        j.set.start_v = &start.v;
+        j.set.rank = 1; /* it is cut, too */
+    }
     ck_assert_int_ge(naive_fail_each_allocation(complete_once, &j), 40);
+    gcg_solver_result_release(&start);
     problem_release(&j.p);
 }
 END_TEST
@@ -1571,6 +1667,9 @@ int main(void)
     tcase_add_test(tests, a_run_that_stops_early_says_why_and_keeps_a_true_bound);
     tcase_add_test(tests, progress_is_told_once_an_iteration_in_order);
     tcase_add_test(tests, a_callback_that_fails_ends_the_solve_with_its_status);
+    tcase_add_test(tests, a_start_near_the_optimum_reaches_it_in_fewer_passes);
+    tcase_add_test(tests, any_start_leads_to_the_same_optimum);
+    tcase_add_test(tests, a_start_above_the_rank_limit_is_cut);
     tcase_add_test(tests, the_result_is_the_same_bytes_at_1_2_and_7_threads);
     tcase_add_test(tests, the_order_of_users_and_items_does_not_matter);
     tcase_add_test(tests, scaled_ratings_have_scaled_optima);
@@ -1587,7 +1686,7 @@ int main(void)
     tcase_add_test(tests, the_residual_belongs_to_the_point_after_every_line);
     tcase_add_test(tests, a_proximal_step_that_is_too_long_is_taken_back);
     tcase_add_loop_test(tests, a_proof_by_deflation_is_a_true_bound_and_tight, 0, 4);
-    tcase_add_loop_test(tests, out_of_memory_is_told_at_every_allocation_of_a_solve, 0, 6);
+    tcase_add_loop_test(tests, out_of_memory_is_told_at_every_allocation_of_a_solve, 0, 7);
     tcase_add_test(tests, out_of_memory_is_told_while_going_on_in_double);
     tcase_add_test(tests, out_of_memory_is_told_at_every_allocation_of_lambda_max);
     tcase_add_test(tests, out_of_memory_is_told_in_the_certificate_of_a_large_problem);

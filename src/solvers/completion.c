@@ -66,6 +66,22 @@ static void describe(void *self, gcg_progress *progress)
     progress->v = &m->v;
 }
 
+/* The start that was given, as far as it fits under the rank limit: the largest singular values. */
+static gcg_status take_start(completion *m, gcg_err *err)
+{
+    const gcg_factors *u = m->set->start_u, *v = m->set->start_v;
+    int32_t most = m->set->rank > 0 && m->set->rank < mc_smaller(m) ? m->set->rank : mc_smaller(m);
+    if (!u || u->k == 0) return GCG_OK;
+    gcg_status status = mc_lay_out(m, u->k, m->type, err);
+    if (status) return status;
+    gcg_factors_put(&m->u, 0, u, 0, u->k, NULL);
+    gcg_factors_put(&m->v, 0, v, 0, v->k, NULL);
+    status = mc_balance(m, err);
+    if (status || m->u.k <= most) return status;
+    status = mc_lay_out(m, most, m->type, err);
+    return status ? status : mc_balance(m, err); /* the inverses of s, too */
+}
+
 static gcg_status init(completion *m, const gcg_csr *x, const gcg_solver_settings *set, gcg_watch *watch,
                        gcg_err *err)
 {
@@ -83,6 +99,7 @@ static gcg_status init(completion *m, const gcg_csr *x, const gcg_solver_setting
     m->type = gcg_solver_first_type(x, set);
     if (!status) status = rating_arrays(m, m->type, err);
     if (!status) status = mc_lay_out(m, 0, m->type, err);
+    if (!status) status = take_start(m, err);
     if (!status) mc_renew_residual(m);
     return status;
 }

@@ -80,6 +80,10 @@ typedef struct {
     gcg_precision precision;
     gcg_rating_arrays ratings_kept;
     uint64_t seed;
+    /* gcg_complete: where to start, instead of W = 0: W = U V', rows x k and cols x k for any k, in the order
+     * of the ratings' rows and columns, of any type, balanced or not. Both NULL, or both not; read before the
+     * first report and not needed after it. */
+    const gcg_factors *start_u, *start_v;
     gcg_solver_sizes sizes;
     /* Called after each outer iteration (and once for iteration 0, the start). A non-OK return stops the
      * solve with that status. May be NULL. */
