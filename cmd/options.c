@@ -183,7 +183,8 @@ static void print_help(const opt_command *c)
 {
     printf("usage: gcg-mc %s\n\n%s\n\n", c->usage, c->about);
     if (c->entries == 0 || c->table[0].kind != OPT_GROUP) puts("options:");
-    for (size_t i = 0; i < c->entries; i++) print_entry(&c->table[i]);
+    for (size_t i = 0; i < c->entries; i++)
+        if (opt_has(c, i)) print_entry(&c->table[i]);
     printf("%-30s %s\n", "      --help", "print this and stop");
 }
 
@@ -216,7 +217,7 @@ static const char *nearest_name(const char *word, const opt_command *c)
     const char *nearest = NULL;
     for (size_t i = 0; i < c->entries; i++) {
         int distance = opt_distance(word, c->table[i].name);
-        if (distance > allowed || c->table[i].kind == OPT_GROUP) continue;
+        if (distance > allowed || c->table[i].kind == OPT_GROUP || !opt_has(c, i)) continue;
         allowed = distance - 1;
         nearest = c->table[i].name;
     }
@@ -240,7 +241,8 @@ static int unknown(const char *word, int letter, const opt_command *c)
     size_t length = strlen(name), matches = 0;
     for (size_t i = 0; i <= c->entries && !is_short; i++) {
         const char *known = i < c->entries ? c->table[i].name : help_name;
-        if (strncmp(name, known, length) != 0 || (i < c->entries && c->table[i].kind == OPT_GROUP)) continue;
+        if (strncmp(name, known, length) != 0) continue;
+        if (i < c->entries && (c->table[i].kind == OPT_GROUP || !opt_has(c, i))) continue;
         list_name(list, sizeof list, known);
         matches++;
     }
@@ -263,7 +265,7 @@ static const opt_entry *entry_of(int code, const opt_command *c)
     if (code >= FIRST_CODE) return &c->table[code - FIRST_CODE];
     if (code == '?') return NULL;
     for (size_t i = 0; i < c->entries; i++)
-        if (c->table[i].letter && c->table[i].letter == code) return &c->table[i];
+        if (c->table[i].letter && c->table[i].letter == code && opt_has(c, i)) return &c->table[i];
     return NULL;
 }
 
@@ -277,7 +279,7 @@ static void build(const opt_command *c, struct option *longs, char *shorts)
     for (size_t i = 0; i < c->entries; i++) {
         const opt_entry *e = &c->table[i];
         int has_argument = e->kind != OPT_FLAG;
-        if (e->kind == OPT_GROUP) continue;
+        if (e->kind == OPT_GROUP || !opt_has(c, i)) continue;
         longs[options++] = (struct option){e->name, has_argument, NULL, FIRST_CODE + (int)i};
         if (e->letter) {
             shorts[n++] = (char)e->letter;

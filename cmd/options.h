@@ -34,6 +34,7 @@ typedef struct {
     const char *const *choices;
     int (*parse)(const char *text, void *field, char *message, size_t size);
     size_t seen_offset; /* where an int is set to 1 when the option was given; 0 = nowhere */
+    unsigned not_in;    /* bits of the commands that share the table but have not this option */
 } opt_entry;
 
 #define OPT_HEADING(text)                                                                                    \
@@ -49,9 +50,16 @@ typedef struct {
     const char *about;   /* what --help says first; may have several lines */
     const opt_entry *table;
     size_t entries;
+    unsigned bit;             /* where commands share a table: which this is; 0: it has every option */
     const char *const *words; /* what the first word may be (NULL-terminated); NULL: words are file names */
     int (*run)(int argc, char **argv);
 } opt_command;
+
+/* 1 when entry i of its table is an option of the command, or a heading of some. */
+static inline int opt_has(const opt_command *c, size_t i)
+{
+    return !(c->table[i].not_in & c->bit);
+}
 
 /* Parses argv[1..] by the command's table; options anywhere, "--" ends them. On success returns 0 and *words
  * / *word_count are the other arguments (pointing into argv). --help prints the table on stdout. Returns -1

@@ -88,6 +88,37 @@ static const opt_command command = {.name = "fit",
                                     .table = table,
                                     .entries = sizeof table / sizeof *table};
 
+/* Two commands that share a table. */
+enum { FIRST = 1, SECOND = 2 };
+static const opt_entry shared[] = {
+    {.name = "group of the second", .kind = OPT_GROUP, .not_in = FIRST},
+    {.name = "count",
+     .letter = 'c',
+     .kind = OPT_COUNT,
+     .offset = offsetof(settings, count),
+     .argument = "N",
+     .min = 1,
+     .max = 9,
+     .help = "a count of the first",
+     .not_in = SECOND},
+    {.name = "count",
+     .letter = 'c',
+     .kind = OPT_COUNT,
+     .offset = offsetof(settings, count),
+     .argument = "M",
+     .min = 10,
+     .max = 99,
+     .help = "a count of the second",
+     .not_in = FIRST},
+    {.name = "flag", .kind = OPT_FLAG, .offset = offsetof(settings, flag), .help = "of both"},
+    {.name = "lonely", .kind = OPT_FLAG, .offset = offsetof(settings, seen), .help = "x", .not_in = SECOND},
+};
+static const opt_command first = {
+    .name = "first", .usage = "", .about = "", .table = shared, .entries = 5, .bit = FIRST};
+static const opt_command second = {
+    .name = "second", .usage = "", .about = "", .table = shared, .entries = 5, .bit = SECOND};
+
+static const opt_command *parsing = &command;
 static settings parsed;
 static char **words;
 static int word_count;
@@ -133,7 +164,7 @@ static int parse(const char *line)
     argument[argc] = NULL;
     parsed = (settings){0};
     FILE *out = redirect(STDOUT_FILENO, &kept_out), *err = redirect(STDERR_FILENO, &kept_err);
-    int code = opt_parse(argc, argument, &command, &parsed, &words, &word_count);
+    int code = opt_parse(argc, argument, parsing, &parsed, &words, &word_count);
     restore(err, STDERR_FILENO, kept_err, message);
     restore(out, STDOUT_FILENO, kept_out, help);
     return code;
@@ -376,6 +407,28 @@ START_TEST(help_names_every_option_on_standard_output)
 }
 END_TEST
 
+START_TEST(commands_that_share_a_table_have_their_own_options_only)
+{
+    parsing = &first;
+    ck_assert_int_eq(parse("-c|5|--lonely|--flag"), 0);
+    ck_assert_int_eq(parsed.count, 5);
+    refuses("--count|50", "--count", "1");
+    ck_assert_int_eq(parse("--help"), -1);
+    ck_assert(strstr(help, "of the first") && !strstr(help, "of the second"));
+    parsing = &second;
+    ck_assert_int_eq(parse("-c|50|--flag"), 0);
+    ck_assert_int_eq(parsed.count, 50);
+    ck_assert_int_eq(parse("--co|60"), 0); /* no second option begins so */
+    ck_assert_int_eq(parsed.count, 60);
+    refuses("--count|5", "--count", "10");
+    refuses("--lonely", "unknown option", "--lonely");
+    ck_assert_ptr_null(strstr(message, "did you mean"));
+    ck_assert_int_eq(parse("--help"), -1);
+    ck_assert(strstr(help, "group of the second:") && !strstr(help, "of the first"));
+    parsing = &command;
+}
+END_TEST
+
 /* The definition: by recursion on the last letters. */
 static int naive_distance(const char *a, size_t n, const char *b, size_t m)
 {
@@ -497,6 +550,7 @@ int main(void)
     tcase_add_test(options, a_bad_value_is_refused_with_the_option_and_the_text);
     tcase_add_test(options, sizes_take_the_letters_k_m_g);
     tcase_add_test(options, help_names_every_option_on_standard_output);
+    tcase_add_test(options, commands_that_share_a_table_have_their_own_options_only);
     tcase_add_test(options, the_distance_of_words_is_the_least_number_of_edits);
     tcase_add_test(options, printed_numbers_read_back_to_the_last_bit);
     tcase_add_test(threads, threads_are_auto_or_a_number_from_1);
