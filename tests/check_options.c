@@ -113,9 +113,9 @@ static const opt_entry shared[] = {
     {.name = "flag", .kind = OPT_FLAG, .offset = offsetof(settings, flag), .help = "of both"},
     {.name = "lonely", .kind = OPT_FLAG, .offset = offsetof(settings, seen), .help = "x", .not_in = SECOND},
 };
-static const opt_command first = {
+static const opt_command command_first = {
     .name = "first", .usage = "", .about = "", .table = shared, .entries = 5, .bit = FIRST};
-static const opt_command second = {
+static const opt_command command_second = {
     .name = "second", .usage = "", .about = "", .table = shared, .entries = 5, .bit = SECOND};
 
 static const opt_command *parsing = &command;
@@ -409,13 +409,13 @@ END_TEST
 
 START_TEST(commands_that_share_a_table_have_their_own_options_only)
 {
-    parsing = &first;
+    parsing = &command_first;
     ck_assert_int_eq(parse("-c|5|--lonely|--flag"), 0);
     ck_assert_int_eq(parsed.count, 5);
     refuses("--count|50", "--count", "1");
     ck_assert_int_eq(parse("--help"), -1);
     ck_assert(strstr(help, "of the first") && !strstr(help, "of the second"));
-    parsing = &second;
+    parsing = &command_second;
     ck_assert_int_eq(parse("-c|50|--flag"), 0);
     ck_assert_int_eq(parsed.count, 50);
     ck_assert_int_eq(parse("--co|60"), 0); /* no second option begins so */
