@@ -11,6 +11,7 @@ const commands_entry commands[] = {
     {"fit a model", &command_fit},
     {"use a model", &command_predict},
     {NULL, &command_eval},
+    {NULL, &command_export},
     {0},
 };
 

@@ -5,8 +5,8 @@
 
 #include "cmd/options.h"
 
-extern const opt_command command_check, command_convert, command_eval, command_fit, command_predict,
-    command_synth;
+extern const opt_command command_check, command_convert, command_eval, command_export, command_fit,
+    command_predict, command_synth;
 
 typedef struct {
     const char *heading; /* of --help, above this subcommand; NULL: as the one before */

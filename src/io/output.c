@@ -124,11 +124,16 @@ static int sync_folder(const gcg_output *o)
     return result == 0 || error == EINVAL || error == ENOTSUP ? 0 : -1;
 }
 
+gcg_status gcg_output_sync(gcg_output *o, gcg_err *err)
+{
+    if (ferror(o->file) || fflush(o->file) != 0 || fsync(fileno(o->file)) != 0)
+        return fail_io(err, o->path, "cannot write");
+    return GCG_OK;
+}
+
 gcg_status gcg_output_commit(gcg_output *o, gcg_err *err)
 {
-    gcg_status status = GCG_OK;
-    if (ferror(o->file) || fflush(o->file) != 0 || fsync(fileno(o->file)) != 0)
-        status = fail_io(err, o->path, "cannot write");
+    gcg_status status = gcg_output_sync(o, err);
     if (fclose(o->file) != 0 && !status) status = fail_io(err, o->path, "cannot write");
     o->file = NULL;
     if (!status && rename(o->temporary, o->target) != 0)

@@ -21,6 +21,9 @@ typedef struct {
  * link, or lies in a folder where nothing can be written. On failure nothing is left behind and o is zeroed.
  */
 gcg_status gcg_output_open(gcg_output *o, const char *path, gcg_err *err);
+/* For several files that belong together: flushes and syncs, so that commit has only the rename left to do.
+ */
+gcg_status gcg_output_sync(gcg_output *o, gcg_err *err);
 /* Flushes, syncs and renames. On failure the old file stays (GCG_ERR_IO). Releases o in every case. */
 gcg_status gcg_output_commit(gcg_output *o, gcg_err *err);
 /* Removes the temporary file; the old file stays. For an o that is zeroed, committed or aborted it does
