@@ -67,6 +67,8 @@ gcg_status fit_read(const fit_settings *s, fit_data *d, gcg_diag *diag, gcg_err 
 /* 1 when centred ratings are kept as doubles: they are seldom exactly floats, and rounding them would show in
  * a small gap. */
 int fit_wants_double(const fit_settings *s, const gcg_csr *x);
+/* 1 when the ratings lie in a file that is not to stay in memory: they are centred whenever they are read. */
+int fit_centers_reading(const fit_settings *s, const gcg_csr *x);
 /* Subtracts the centre. */
 gcg_status fit_center(const fit_settings *s, fit_data *d, gcg_err *err);
 void fit_data_release(fit_data *d);

@@ -125,11 +125,20 @@ int fit_wants_double(const fit_settings *s, const gcg_csr *x)
            (s->precision == GCG_PRECISION_AUTO && (s->gap < small_gap || x->nnz <= few));
 }
 
+/* The comparators read the ratings where they are stored. */
+int fit_centers_reading(const fit_settings *s, const gcg_csr *x)
+{
+    return s->solver == FIT_SOLVER_GCG && gcg_csr_values_are_mapped(x) && !gcg_mapping_is_kept(x->map);
+}
+
 gcg_status fit_center(const fit_settings *s, fit_data *d, gcg_err *err)
 {
     gcg_csr *x = &d->ratings.x;
     gcg_status status = gcg_center_compute(x, (gcg_center_kind)s->center, &d->center, err);
-    return status ? status : gcg_center_subtract(&d->center, fit_wants_double(s, x), x, err);
+    if (status) return status;
+    if (!fit_centers_reading(s, x)) return gcg_center_subtract(&d->center, fit_wants_double(s, x), x, err);
+    gcg_center_subtract_reading(&d->center, fit_wants_double(s, x), x);
+    return GCG_OK;
 }
 
 void fit_data_release(fit_data *d)

@@ -57,11 +57,12 @@ static void count_centring(const fit_settings *s, const gcg_csr *x, memory_table
 {
     int mapped = gcg_csr_values_are_mapped(x), wide = fit_wants_double(s, x);
     if (s->center == GCG_CENTER_NONE || (!mapped && (!wide || !x->val_f))) return;
+    d->value_bytes = wide ? sizeof(double) : sizeof(float);
+    if (fit_centers_reading(s, x)) return;
     int64_t old = x->nnz * (int64_t)(x->val_f ? sizeof(float) : sizeof(double)),
-            new = x->nnz *(int64_t)(wide ? sizeof(double) : sizeof(float));
+            new = x->nnz *(int64_t)d->value_bytes;
     t->centring = t->store + new;
     t->store += mapped && !gcg_mapping_is_kept(x->map) ? new : new - old;
-    d->value_bytes = wide ? sizeof(double) : sizeof(float);
 }
 
 /* The rank that the solver cannot do without: comparators work at it, and so does lambda = 0. */
@@ -118,7 +119,15 @@ static void plan(const fit_settings *s, const gcg_csr *x, gcg_solver_settings *s
     describe(set, p->text, sizeof p->text);
 }
 
-/* Where a mapped store does not fit, its pages are given back behind each pass. */
+/* What a mapped store's pages cost that are given back behind each pass, and read again in the next: twice
+ * the time. What is given up instead must cost less (plan.h, in this order). */
+static int costs_less_than_reading_again(const fit_plan *p, const gcg_solver_settings *set)
+{
+    return memory_total(&p->table) <= p->limit && p->cap == 0 && set->sizes.pairs > 0 &&
+           set->ratings_kept != GCG_KEEP_NONE;
+}
+
+/* A mapped store stays in memory where there is room for it. */
 static void plan_mapped(const fit_settings *s, const gcg_csr *x, gcg_solver_settings *set, fit_plan *p)
 {
     const gcg_solver_settings full = *set;
@@ -126,7 +135,7 @@ static void plan_mapped(const fit_settings *s, const gcg_csr *x, gcg_solver_sett
     gcg_mapping_keep(x->map, 1);
     p->table.store = gcg_csr_resident_bytes(x);
     plan(s, x, set, p);
-    if (memory_total(&p->table) <= p->limit && strcmp(p->text, "full") == 0) return;
+    if (costs_less_than_reading_again(p, set)) return;
     gcg_mapping_keep(x->map, 0);
     *set = full;
     *p = before;

@@ -5,6 +5,7 @@
 #include "base/blas.h"
 #include "base/interrupt.h"
 #include "base/parallel.h"
+#include "maths/center.h"
 #include "solvers/completion.h"
 #include "solvers/solver.h"
 
@@ -633,6 +634,49 @@ START_TEST(the_result_is_the_same_bytes_at_1_2_and_7_threads)
                              (size_t)r[0].last.rank * sizeof(double));
         }
         for (int t = 0; t < 3; t++) gcg_solver_result_release(&r[t]);
+    }
+    problem_release(&p);
+}
+END_TEST
+
+/* Centred in place, or whenever a rating is read. */
+START_TEST(centring_while_reading_gives_the_same_bytes_as_centring_before)
+{
+    gcg_err err = {0};
+    problem p = problem_make(77, 40, 25, 0.4);
+    for (int variant = 0; variant < 8; variant++) {
+        int from_float = variant & 1, as_double = variant >> 1 & 1;
+        gcg_solver_settings set = settings(0.3, 1e-3);
+        set.ratings_kept = variant >> 2 ? GCG_KEEP_NONE : GCG_KEEP_ALL;
+        set.precision = as_double ? GCG_PRECISION_AUTO : GCG_PRECISION_FLOAT;
+        gcg_solver_result r[2];
+        double lambda_max[2];
+        for (int reading = 0; reading < 2; reading++) {
+            gcg_csr x = naive_csr(p.m, p.n, p.x, p.mask, 1);
+            gcg_center center;
+            if (from_float) {
+                for (int64_t e = 0; e < x.nnz; e++) x.val_d[e] = (float)x.val_d[e];
+                ck_assert_int_eq(gcg_csr_narrow(&x, &err), GCG_OK);
+            }
+            ck_assert_int_eq(gcg_center_compute(&x, GCG_CENTER_BOTH, &center, &err), GCG_OK);
+            if (reading)
+                gcg_center_subtract_reading(&center, as_double, &x);
+            else
+                ck_assert_int_eq(gcg_center_subtract(&center, as_double, &x, &err), GCG_OK);
+            ck_assert_int_eq(gcg_csr_is_float(&x), !as_double);
+            ck_assert_int_eq(gcg_lambda_max(&x, 1, NULL, &lambda_max[reading], &err), GCG_OK);
+            ck_assert_int_eq(gcg_complete(&x, &set, &r[reading], &err), GCG_OK);
+            gcg_center_release(&center);
+            gcg_csr_release(&x);
+        }
+        ck_assert(lambda_max[0] == lambda_max[1]);
+        ck_assert_int_gt(r[0].u.k, 1);
+        ck_assert(r[0].last.objective == r[1].last.objective && r[0].last.dual == r[1].last.dual);
+        size_t row = (size_t)r[0].u.stride * r[0].u.type;
+        ck_assert_int_eq(r[1].u.k, r[0].u.k);
+        ck_assert_mem_eq(r[1].u.data, r[0].u.data, 40 * row);
+        ck_assert_mem_eq(r[1].v.data, r[0].v.data, 25 * row);
+        for (int k = 0; k < 2; k++) gcg_solver_result_release(&r[k]);
     }
     problem_release(&p);
 }
@@ -1671,6 +1715,7 @@ int main(void)
     tcase_add_test(tests, any_start_leads_to_the_same_optimum);
     tcase_add_test(tests, a_start_above_the_rank_limit_is_cut);
     tcase_add_test(tests, the_result_is_the_same_bytes_at_1_2_and_7_threads);
+    tcase_add_test(tests, centring_while_reading_gives_the_same_bytes_as_centring_before);
     tcase_add_test(tests, the_order_of_users_and_items_does_not_matter);
     tcase_add_test(tests, scaled_ratings_have_scaled_optima);
     tcase_add_test(tests, float_and_double_ratings_of_the_same_values_are_the_same_problem);

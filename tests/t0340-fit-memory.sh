@@ -33,6 +33,7 @@ case $("$GCG" --version) in
     ok "also of soft-impute" within_a_tenth --solver soft-impute --lambda 2 --rank 150 --max-iter 2 tall.csv
     "$GCG" convert --quiet tall.csv -o tall.gcs
     ok "also of a mapped store" within_a_tenth --lambda 0.5 --rank 40 --max-iter 3 tall.gcs
+    ok "also of one whose ratings are centred" within_a_tenth --lambda 0.5 --rank 40 --center both --max-iter 3 tall.gcs
     full=$(planned --lambda 0.5 --rank 40 tall.csv)
     for percent in 80 60; do
         ok "also with $percent % of what full speed takes" within_a_tenth --lambda 0.5 --rank 40 --max-iter 3 --max-memory $((full * percent / 100)) tall.csv

@@ -101,7 +101,12 @@ int gcg_mapping_is_kept(const gcg_mapping *map)
 
 void gcg_mapping_done(const gcg_mapping *map, const void *from, const void *to)
 {
-    if (map->keep || !map->mapped) return;
+    if (!map->keep) gcg_mapping_drop(map, from, to);
+}
+
+void gcg_mapping_drop(const gcg_mapping *map, const void *from, const void *to)
+{
+    if (!map->mapped) return;
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), start = (uintptr_t)from / page * page,
               end = (uintptr_t)to / page * page;
     if (start < end) madvise((void *)start, end - start, MADV_DONTNEED);

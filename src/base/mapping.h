@@ -34,5 +34,7 @@ int gcg_mapping_is_kept(const gcg_mapping *map);
  * in excepted: whoever reads on needs it. They can be read again at any time. A system call: for a megabyte
  * and more. */
 void gcg_mapping_done(const gcg_mapping *map, const void *from, const void *to);
+/* The same whether the mapping is kept or not: the bytes are not needed at all. */
+void gcg_mapping_drop(const gcg_mapping *map, const void *from, const void *to);
 
 #endif

@@ -101,6 +101,12 @@ gcg_status gcg_center_subtract(const gcg_center *center, int as_double, gcg_csr 
     return GCG_OK;
 }
 
+void gcg_center_subtract_reading(const gcg_center *center, int as_double, gcg_csr *x)
+{
+    if (center->kind != GCG_CENTER_NONE)
+        x->shift = (gcg_csr_shift){center->mu, center->user_bias, center->item_bias, as_double};
+}
+
 gcg_status gcg_margins_compute(const gcg_csr *x, gcg_margins *margins, gcg_err *err)
 {
     gcg_margins m = {.mean = mean_of(x),

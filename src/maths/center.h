@@ -28,6 +28,10 @@ void gcg_center_release(gcg_center *center); /* twice is fine */
 /* x_ij -= mu + b_i + b_j in place, stored as float (rounded) or as double. Kind none changes nothing. */
 gcg_status gcg_center_subtract(const gcg_center *center, int as_double, gcg_csr *x, gcg_err *err);
 
+/* The same, to the last bit, whenever a rating is read (csr.h): center must live as long as x. For ratings in
+ * a mapped file, which then need no copy. */
+void gcg_center_subtract_reading(const gcg_center *center, int as_double, gcg_csr *x);
+
 typedef struct {
     double mean;                      /* of all ratings */
     int64_t *user_count, *item_count; /* ratings per row, column */

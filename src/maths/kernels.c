@@ -21,15 +21,16 @@ enum {
     CACHED_PACK = 1 << 22       /* bytes; larger packed buffers live in memory */
 };
 
-/* Scratch of a chunk: R recomputed, and two more. */
-enum { SLOT_R, SLOT_OTHER, SLOT_THIRD, SLOTS };
+/* Scratch of a chunk: R recomputed, two more, and (the last, where they may be) ratings that are centred when
+ * they are read. */
+enum { SLOT_R, SLOT_OTHER, SLOT_THIRD, SLOT_X, SLOTS };
 
 struct gcg_pass {
     const gcg_csr *x;
     int32_t scatter_blocks, row_blocks;
     int32_t *row_start;     /* first rows, one more at the end */
     int64_t *scratch_start; /* of each row block, bytes of one slot, one more at the end */
-    char *scratch;          /* SLOTS slots for each row block: a real for each rating of a chunk */
+    char *scratch;          /* slots() slots for each row block: a real for each rating of a chunk */
     void *vpack;            /* cols x 2 GCG_PANEL_BYTES: a panel of V, in the line search dV's beside it */
     void *packs;            /* scatter_blocks times the same */
     double *partial;        /* 4 per row block */
@@ -144,11 +145,17 @@ static void place_scratch(const gcg_csr *x, int32_t blocks, const int32_t *row_s
     }
 }
 
+/* A mapped store may get its shift later. */
+static int64_t slots(const gcg_csr *x)
+{
+    return x->map || x->shift.row ? SLOTS : SLOT_X;
+}
+
 int64_t gcg_pass_bytes(const gcg_csr *x)
 {
     int32_t blocks = count_scatter_blocks(x);
     int64_t chunks = (int64_t)blocks * ROW_BLOCKS_PER_SCATTER * CHUNK_RATINGS;
-    int64_t scratch = SLOTS * (x->nnz < chunks ? x->nnz : chunks) * (int64_t)sizeof(double);
+    int64_t scratch = slots(x) * (x->nnz < chunks ? x->nnz : chunks) * (int64_t)sizeof(double);
     return (2 + blocks) * pack_bytes(x) + scratch;
 }
 
@@ -168,7 +175,7 @@ gcg_status gcg_pass_new(const gcg_csr *x, gcg_pass **out, gcg_err *err)
     if (pass->row_start && pass->scratch_start) {
         cut_rows(x, pass->row_blocks, pass->row_start);
         place_scratch(x, pass->row_blocks, pass->row_start, pass->scratch_start);
-        pass->scratch = gcg_mem_alloc_array(pass->scratch_start[pass->row_blocks], SLOTS);
+        pass->scratch = gcg_mem_alloc_array(pass->scratch_start[pass->row_blocks], (size_t)slots(x));
     }
     if (!pass->scratch || !pass->vpack || !pass->packs || !pass->partial) {
         gcg_pass_free(pass);
@@ -269,7 +276,7 @@ static void *scratch(const call *c, const chunk *part, int slot)
 {
     const gcg_pass *pass = c->pass;
     int64_t start = pass->scratch_start[part->block], length = pass->scratch_start[part->block + 1] - start;
-    return pass->scratch + SLOTS * start + slot * length;
+    return pass->scratch + slots(pass->x) * start + slot * length;
 }
 
 /* Advances to the next chunk of the rows up to end; 0 when there is none. */
@@ -410,11 +417,23 @@ static int set_panel(call *c, int32_t column, int32_t k)
 
 /* ---- R, kept or recomputed ---- */
 
-static void subtract_from_ratings(const call *c, const gcg_pass_table *table, const chunk *part, void *r)
+/* The chunk's ratings: one of the two pointers is set. */
+typedef struct {
+    const float *f;
+    const double *d;
+} ratings;
+
+static ratings ratings_of(const call *c, const chunk *part)
 {
     const gcg_csr *x = c->pass->x;
-    table->from_ratings(part->n, r, x->val_f ? x->val_f + part->rows.first : NULL,
-                        x->val_d ? x->val_d + part->rows.first : NULL);
+    const void *values = gcg_csr_read(x, part->rows.row0, part->rows.row1, scratch(c, part, SLOT_X));
+    return gcg_csr_is_float(x) ? (ratings){.f = values} : (ratings){.d = values};
+}
+
+static void subtract_from_ratings(const call *c, const gcg_pass_table *table, const chunk *part, void *r)
+{
+    ratings x = ratings_of(c, part);
+    table->from_ratings(part->n, r, x.f, x.d);
 }
 
 /* out = u_i . v_j, all panels of one chunk, V where it lies. */
@@ -468,14 +487,13 @@ static void count_passes(gcg_pass *pass, const gcg_residual *r, double cost)
 /* <a, X> over the chunk, in double. */
 static double inner_x(const call *c, const chunk *part, const void *a)
 {
-    const gcg_csr *x = c->pass->x;
+    ratings x = ratings_of(c, part);
     double sum = 0;
-    int64_t first = part->rows.first;
-    if (c->type == GCG_FLOAT && x->val_f) return c->table->vector.dot(part->n, a, x->val_f + first);
-    if (c->type == GCG_DOUBLE && x->val_d) return c->table->vector.dot(part->n, a, x->val_d + first);
+    if (c->type == GCG_FLOAT && x.f) return c->table->vector.dot(part->n, a, x.f);
+    if (c->type == GCG_DOUBLE && x.d) return c->table->vector.dot(part->n, a, x.d);
     for (int64_t i = 0; i < part->n; i++)
         sum += (c->type == GCG_FLOAT ? (double)((const float *)a)[i] : ((const double *)a)[i]) *
-               gcg_csr_value(x, first + i);
+               (x.f ? (double)x.f[i] : x.d[i]);
     return sum;
 }
 
@@ -498,11 +516,9 @@ void gcg_pass_moments(gcg_pass *pass, const gcg_residual *r, double s[2])
 
 static void residual_work(const call *c, const chunk *part)
 {
-    const gcg_csr *x = c->pass->x;
-    int64_t first = part->rows.first;
+    ratings x = ratings_of(c, part);
     part->sums[0] += c->table->residual(&part->rows, c->u->k, c->u->data, c->u->stride, c->v->data,
-                                        c->v->stride, x->val_f ? x->val_f + first : NULL,
-                                        x->val_d ? x->val_d + first : NULL, from_first_out(c, part, c->r));
+                                        c->v->stride, x.f, x.d, from_first_out(c, part, c->r));
 }
 
 double gcg_pass_residual(gcg_pass *pass, const gcg_factors *u, const gcg_factors *v, void *r)

@@ -145,7 +145,8 @@ gcg_status gcg_complete(const gcg_csr *x, const gcg_solver_settings *settings, g
 
 typedef struct {
     gcg_pass *pass;
-    gcg_residual x; /* the ratings themselves */
+    gcg_factors u, v; /* without columns */
+    gcg_residual x;   /* at W = 0: the ratings themselves */
 } data_op;
 
 static void data_times(void *ctx, const double *x, double *y)
@@ -163,8 +164,10 @@ static void data_times_t(void *ctx, const double *y, double *x)
 gcg_status gcg_lambda_max(const gcg_csr *x, uint64_t seed, gcg_watch *watch, double *lambda_max, gcg_err *err)
 {
     const double tolerance = 1e-12; /* of sigma^2 */
-    data_op d = {.x = {.type = x->val_f ? GCG_FLOAT : GCG_DOUBLE,
-                       .values = x->val_f ? (const void *)x->val_f : x->val_d}};
+    gcg_dtype type = gcg_csr_is_float(x) ? GCG_FLOAT : GCG_DOUBLE;
+    data_op d = {.u = {.rows = x->rows, .type = type}, .v = {.rows = x->cols, .type = type}};
+    d.x = (gcg_residual){.type = type, .u = &d.u, .v = &d.v};
+    if (!x->shift.row) d.x.values = gcg_csr_read(x, 0, x->rows, NULL);
     gcg_status status = gcg_pass_new(x, &d.pass, err);
     gcg_linop op = {x->rows, x->cols, &d, data_times, data_times_t, 0, watch};
     if (!status) status = gcg_polar_top(&op, tolerance, seed, lambda_max, NULL, NULL, err);

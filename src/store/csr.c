@@ -81,7 +81,7 @@ static void *own_copy(const gcg_csr *x, void *array, int64_t count, size_t size)
         const char *from = (const char *)array + at;
         int64_t n = bytes - at < piece ? bytes - at : piece;
         memcpy(copy + at, from, (size_t)n);
-        gcg_mapping_done(x->map, from, from + n);
+        gcg_mapping_drop(x->map, from, from + n);
     }
     return copy;
 }
@@ -112,6 +112,21 @@ gcg_status gcg_csr_own(gcg_csr *x, gcg_err *err)
     gcg_mapping_close(x->map);
     x->map = NULL;
     return GCG_OK;
+}
+
+const void *gcg_csr_read(const gcg_csr *x, int32_t row0, int32_t row1, void *scratch)
+{
+    int64_t first = x->row_ptr[row0], at = 0;
+    if (!x->shift.row) return x->val_f ? (const void *)(x->val_f + first) : x->val_d + first;
+    for (int32_t i = row0; i < row1; i++)
+        for (int64_t p = x->row_ptr[i]; p < x->row_ptr[i + 1]; p++, at++) {
+            double value = gcg_csr_entry(x, i, p);
+            if (x->shift.as_double)
+                ((double *)scratch)[at] = value;
+            else
+                ((float *)scratch)[at] = (float)value;
+        }
+    return scratch;
 }
 
 /* count[k + 1] = how often key k occurs, then the sums before k: count[k] is where k's entries start. */
@@ -282,14 +297,17 @@ gcg_status gcg_csr_transpose(const gcg_csr *x, gcg_csr *xt, gcg_err *err)
 gcg_csr_stats gcg_csr_value_stats(const gcg_csr *x)
 {
     gcg_csr_stats s = {.min = x->nnz ? INFINITY : NAN, .max = x->nnz ? -INFINITY : NAN};
-    for (int64_t p = 0, done = 0; p < x->nnz; p++) {
-        double v = gcg_csr_value(x, p);
-        done = gcg_csr_pass_step(x, done, p);
-        s.sum += v;
-        s.sum_squares += v * v;
-        if (v < s.min) s.min = v;
-        if (v > s.max) s.max = v;
-        s.zeros += v == 0;
+    int64_t done = 0;
+    for (int32_t i = 0; i < x->rows; i++) {
+        for (int64_t p = x->row_ptr[i]; p < x->row_ptr[i + 1]; p++) {
+            double v = gcg_csr_entry(x, i, p);
+            s.sum += v;
+            s.sum_squares += v * v;
+            if (v < s.min) s.min = v;
+            if (v > s.max) s.max = v;
+            s.zeros += v == 0;
+        }
+        done = gcg_csr_pass_step(x, done, x->row_ptr[i + 1]);
     }
     return s;
 }

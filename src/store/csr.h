@@ -5,7 +5,8 @@
  * float, 8 bytes a rating; else double, 12). Counts of ratings are int64_t, indices int32_t.
  *
  * The arrays are the struct's own, or lie in a mapped file (map), which it then owns and which cannot be
- * written to: whoever changes entries in place calls gcg_csr_own or gcg_csr_own_values first. */
+ * written to: whoever changes entries in place calls gcg_csr_own or gcg_csr_own_values first. Values that are
+ * too many for that are centred whenever they are read (shift): x_ij - (mu + row[i] + col[j]). */
 #ifndef GCG_STORE_CSR_H
 #define GCG_STORE_CSR_H
 
@@ -15,6 +16,13 @@
 #include "base/mapping.h"
 #include "base/status.h"
 
+/* Subtracted from the values in storage; row = NULL: nothing is. The arrays are the caller's. */
+typedef struct {
+    double mu;
+    const double *row, *col;
+    int as_double; /* else the differences are rounded to floats, as if they were stored so */
+} gcg_csr_shift;
+
 typedef struct {
     int32_t rows, cols;
     int64_t nnz;
@@ -23,12 +31,34 @@ typedef struct {
     float *val_f;     /* nnz, or NULL */
     double *val_d;    /* nnz, or NULL */
     gcg_mapping *map; /* where arrays may lie that are not its own, or NULL */
+    gcg_csr_shift shift;
 } gcg_csr;
 
+/* Entry p as it is stored: that is its value when there is no shift. */
 static inline double gcg_csr_value(const gcg_csr *x, int64_t p)
 {
     return x->val_f ? (double)x->val_f[p] : x->val_d[p];
 }
+
+/* Value of entry p, which stands in row i. */
+static inline double gcg_csr_entry(const gcg_csr *x, int32_t i, int64_t p)
+{
+    const gcg_csr_shift *s = &x->shift;
+    double value = gcg_csr_value(x, p);
+    if (!s->row) return value;
+    value -= s->mu + s->row[i] + s->col[x->col[p]];
+    return s->as_double ? value : (double)(float)value;
+}
+
+/* 1 when the values, as they are read, are floats. */
+static inline int gcg_csr_is_float(const gcg_csr *x)
+{
+    return x->shift.row ? !x->shift.as_double : x->val_f != 0;
+}
+
+/* The values of rows row0..row1-1: where they are stored, or, shifted, in scratch, which has room for a
+ * double each. Floats or doubles as gcg_csr_is_float says. */
+const void *gcg_csr_read(const gcg_csr *x, int32_t row0, int32_t row1, void *scratch);
 
 /* Allocates for rows x cols with nnz entries (as_double: val_d, else val_f), uninitialised but row_ptr
  * zeroed. */
