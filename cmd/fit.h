@@ -4,6 +4,7 @@
  * fit_run.c       its steps, which path and cv share: reading, planning, centring, solving
  * fit_options.c   the option table and its cross checks
  * fit_data.c      training and test data, centring
+ * fit_start.c     --init: where the solver starts
  * fit_memory.c    the memory plan
  * fit_log.c       the log, scores of the iterates
  * fit_progress.c  the progress line, times by phase
@@ -28,7 +29,7 @@ typedef struct {
     int64_t max_iter, rank, atoms, max_memory;
     int precision, center, keep, solver, threads;
     uint64_t seed;
-    const char *valid, *test, *test_pairs, *output, *log;
+    const char *valid, *test, *test_pairs, *init, *output, *log;
     scoring_clip clip;
     int plain, certify, quiet, verbose, dry_run;
     char **train;
@@ -72,6 +73,19 @@ int fit_centers_reading(const fit_settings *s, const gcg_csr *x);
 /* Subtracts the centre. */
 gcg_status fit_center(const fit_settings *s, fit_data *d, gcg_err *err);
 void fit_data_release(fit_data *d);
+
+/* Factors in the row order of the training store that the solver starts from; no data: it starts at 0. */
+typedef struct {
+    gcg_factors u, v;
+} fit_start;
+
+/* --init: the model's rows by id, of this type; rows without training ratings, and those it has not, are 0.
+ * GCG_ERR_DATA for a file that is no model. */
+gcg_status fit_start_read(const fit_settings *s, const fit_data *d, gcg_dtype type, fit_start *start,
+                          gcg_err *err);
+/* Views of it into the settings. */
+void fit_start_use(const fit_start *start, gcg_solver_settings *set);
+void fit_start_release(fit_start *start); /* twice is fine */
 
 /* The iterate that will be written: the last one, or the best by validation. */
 typedef struct {
@@ -160,6 +174,7 @@ typedef struct {
     fit_settings s;
     fit_data d;
     fit_log log;
+    fit_start start;
     gcg_solver_settings set; /* after fit_begin(), but for a lambda that comes from lambda_max */
     fit_plan plan;
     gcg_solver_result result; /* of the last fit_solve() */

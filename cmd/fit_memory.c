@@ -112,7 +112,7 @@ static gcg_status refuse(const fit_plan *p, gcg_err *err)
 static void plan(const fit_settings *s, const gcg_csr *x, gcg_solver_settings *set, fit_plan *p)
 {
     gcg_plan_data data = gcg_plan_data_of(x, set);
-    data.copies = s->keep == FIT_KEEP_BEST;
+    data.copies = (s->keep == FIT_KEEP_BEST) + (set->start_u != NULL);
     count_centring(s, x, &p->table, &data);
     choose(s, &data, p->limit - memory_without_solver(&p->table), set, p);
     p->table.solver = needs_of[s->solver](&data, set, p->rank);
@@ -145,11 +145,19 @@ static void plan_mapped(const fit_settings *s, const gcg_csr *x, gcg_solver_sett
     add(p->text, sizeof p->text, "mapped");
 }
 
+/* The rank to plan for from a start: at least its own. */
+static int32_t start_rank(const gcg_csr *x, const gcg_solver_settings *set)
+{
+    int32_t usual = memory_rank(x, 0), own = memory_rank(x, set->start_u->k);
+    return own > usual ? own : usual;
+}
+
 gcg_status fit_plan_memory(const fit_settings *s, const fit_data *d, gcg_solver_settings *set, fit_plan *p,
                            gcg_err *err)
 {
     const gcg_csr *x = &d->ratings.x;
     *p = (fit_plan){.limit = s->max_memory, .limiter = "--max-memory", .rank = memory_rank(x, s->rank)};
+    if (!s->has_rank && set->start_u) p->rank = start_rank(x, set);
     gcg_mem_limit(0);
     if (!s->has_memory) p->limit = memory_left("", &p->limiter);
     p->table = memory_of_data(&d->ratings);

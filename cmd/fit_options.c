@@ -55,6 +55,11 @@ static const opt_entry table[] = {
      .argument = "KIND",
      .choices = fit_center_names,
      .help = "subtract means before: none (default), global, user, item, both"},
+    {.name = "init",
+     .kind = OPT_FILE,
+     FIELD(init),
+     .argument = "MODEL",
+     .help = "start from this model, rows by id (from 0)"},
     OPT_HEADING("stop"),
     {.name = "gap",
      .kind = OPT_REAL,
@@ -284,6 +289,9 @@ static int check_outputs(const fit_settings *s)
     list_outputs(s, done, sizeof done, &outputs);
     if (outputs.count == 3 && (same_name(s->log, s->output) || same_name(s->log, done)))
         return report_usage("--log %s is also the model or its .done file", s->log);
+    if (s->init && outputs.count > 0 && outputs.path[outputs.count - 1] == s->log &&
+        gcg_output_same_file(s->log, s->init))
+        return report_usage("--log %s is also an input: it would be overwritten", s->log);
     for (int i = 0; i < s->train_count && !code; i++) code = check_train(&outputs, s->train[i]);
     for (int i = 0; i < 3 && !code; i++) code = check_input(&outputs, others[i]);
     return code;
@@ -293,7 +301,11 @@ static int check_outputs(const fit_settings *s)
 static int check_solver(const fit_settings *s)
 {
     const char *name = fit_solver_names[s->solver];
-    const char *foreign = s->plain ? "plain" : s->atoms > 0 ? "atoms" : s->certify ? "certify" : NULL;
+    const char *foreign = s->plain       ? "plain"
+                          : s->atoms > 0 ? "atoms"
+                          : s->certify   ? "certify"
+                          : s->init      ? "init"
+                                         : NULL;
     if (s->solver == FIT_SOLVER_GCG) return 0;
     if (foreign)
         return report_usage("--%s belongs to --solver gcg: leave it out with --solver %s", foreign, name);
@@ -309,6 +321,8 @@ static int check_rest(const fit_settings *s)
         return report_usage("--keep best needs --valid FILE to choose by");
     if (s->plain && s->atoms > 1)
         return report_usage("--plain adds one atom per iteration: leave --atoms out");
+    if (s->init && strcmp(s->init, "-") == 0)
+        return report_usage("--init -: a model cannot be read from standard input; name its file");
     if (s->quiet && s->verbose) return report_usage("--quiet and --verbose: give one of them");
     return 0;
 }

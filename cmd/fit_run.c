@@ -101,6 +101,10 @@ int fit_begin(fit_run *f)
     fit_log_phase(NULL, NAN, &f->log);
     fit_log_clear(&f->log);
     apply_settings(f);
+    gcg_dtype type = gcg_solver_first_type(&f->d.ratings.x, &f->set);
+    status = fit_start_read(&f->s, &f->d, type, &f->start, &f->err);
+    if (status) return report_error(&f->err, NULL);
+    fit_start_use(&f->start, &f->set);
     status = fit_plan_memory(&f->s, &f->d, &f->set, &f->plan, &f->err);
     if (status) return report_error(&f->err, NULL);
     fit_plan_tell(&f->s, &f->plan);
@@ -144,6 +148,7 @@ gcg_status fit_solve(fit_run *f)
 void fit_end(fit_run *f)
 {
     gcg_solver_result_release(&f->result);
+    fit_start_release(&f->start);
     fit_log_release(&f->log);
     fit_data_release(&f->d);
 }
