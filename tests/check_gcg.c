@@ -148,7 +148,7 @@ typedef struct {
 
 static outcome play(script *s, double lambda, double gap, gcg_solver_settings set)
 {
-    gcg_problem problem = {s, lambda, evaluate, polar, bound, step, improve, widen, finish, describe};
+    gcg_problem problem = {s, lambda, evaluate, polar, bound, step, improve, widen, finish, describe, NULL};
     outcome o = {0};
     set.gap = gap;
     set.progress = listen;

@@ -202,6 +202,11 @@ double gcg_pass_count(const gcg_pass *pass)
     return pass->passes;
 }
 
+void gcg_pass_recount(gcg_pass *pass, double passes)
+{
+    pass->passes = passes;
+}
+
 /* ---- one call of a pass, as its tasks see it ---- */
 
 typedef struct call call;

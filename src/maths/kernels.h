@@ -22,6 +22,8 @@ void gcg_pass_free(gcg_pass *pass);
 int64_t gcg_pass_bytes(const gcg_csr *x);
 /* Full passes (one multiply-add of length k per rating) so far; the products with R below are not in it. */
 double gcg_pass_count(const gcg_pass *pass);
+/* The count goes on from here: a run that is resumed. */
+void gcg_pass_recount(gcg_pass *pass, double passes);
 /* Tests: calls of the functions below since the program began, but for those that only go over one or two
  * reals a rating (line_move, add, moments). */
 int64_t gcg_kernels_sweeps(void);

@@ -21,7 +21,7 @@ static void release(completion *m)
     gcg_triplets_release(&m->atoms);
 }
 
-static gcg_status rating_arrays(completion *m, gcg_dtype type, gcg_err *err)
+gcg_status mc_rating_arrays(completion *m, gcg_dtype type, gcg_err *err)
 {
     static const int kept[] = {[GCG_KEEP_ALL] = 3, [GCG_KEEP_RESIDUAL] = 1, [GCG_KEEP_NONE] = 0};
     void **arrays[3] = {&m->r, &m->b, &m->c};
@@ -41,10 +41,8 @@ static gcg_status widen(void *self, int *widened, gcg_err *err)
     gcg_factors_release(&m->rv);
     gcg_factors_release(&m->spare);
     gcg_triplets_release(&m->atoms);
-    gcg_status status = rating_arrays(m, GCG_DOUBLE, err);
-    if (!status) status = mc_lay_out(m, m->u.k, GCG_DOUBLE, err);
-    if (!status) mc_renew_residual(m);
-    return status;
+    gcg_status status = mc_rating_arrays(m, GCG_DOUBLE, err);
+    return status ? status : mc_lay_out(m, m->u.k, GCG_DOUBLE, err);
 }
 
 static gcg_status finish(void *self, gcg_point_value *value, gcg_err *err)
@@ -97,11 +95,9 @@ static gcg_status init(completion *m, const gcg_csr *x, const gcg_solver_setting
     gcg_status status = gcg_pass_new(x, &m->pass, err);
     m->x_x = gcg_csr_value_stats(x).sum_squares;
     m->type = gcg_solver_first_type(x, set);
-    if (!status) status = rating_arrays(m, m->type, err);
+    if (!status) status = mc_rating_arrays(m, m->type, err);
     if (!status) status = mc_lay_out(m, 0, m->type, err);
-    if (!status) status = take_start(m, err);
-    if (!status) mc_renew_residual(m);
-    return status;
+    return status ? status : take_start(m, err);
 }
 
 /* One call of gcg_complete, for the session. */
@@ -122,13 +118,18 @@ static void run_job(void *ctx)
     watch.deadline = start + j->settings->max_time;
     watch.tell = j->settings->phase;
     watch.user = j->settings->progress_user;
+    watch.deaf =
+        j->settings->checkpoints && !j->settings->checkpoints->copy; /* gcg.c asks between iterations */
     *j->result = (gcg_solver_result){0};
     j->status = init(&m, j->x, j->settings, &watch, j->err);
     gcg_problem problem = {&m,      j->settings->lambda, mc_evaluate, mc_polar, mc_bound,
-                           mc_step, mc_improve,          widen,       finish,   describe};
+                           mc_step, mc_improve,          widen,       finish,   describe,
+                           mc_state};
     if (!j->status)
         j->status = gcg_run(&problem, j->settings, start, &watch, &j->result->stop, &j->result->last, j->err);
-    if (!j->status) j->status = gcg_solver_result_take(j->result, &m.u, &m.v, m.s, j->err);
+    int is_left = j->settings->checkpoints && j->result->stop == GCG_STOP_SIGNAL;
+    if (!j->status && !is_left) j->status = gcg_solver_result_take(j->result, &m.u, &m.v, m.s, j->err);
+    if (is_left) j->result->last.u = j->result->last.v = NULL;
     release(&m);
     if (j->status) gcg_solver_result_release(j->result);
 }

@@ -10,6 +10,7 @@
  * completion_bound.c  the certificate
  * completion_step.c   lines 4 and 5: atoms
  * completion_improve.c  line 6: L-BFGS on the surrogate
+ * completion_state.c  what a checkpoint holds
  * completion_plan.c   the memory that all this takes */
 #ifndef GCG_SOLVERS_COMPLETION_H
 #define GCG_SOLVERS_COMPLETION_H
@@ -28,7 +29,7 @@ enum {
 };
 
 /* U and V lie one after the other in one vector, so that L-BFGS sees a single point. R = P(X - W) = -grad
- * l(W) has one real per rating, and always belongs to the point. */
+ * l(W) has one real per rating, and belongs to the point from evaluate() to the end of improve(). */
 typedef struct {
     const gcg_csr *x;
     const gcg_solver_settings *set;
@@ -75,6 +76,8 @@ int32_t mc_padded(int32_t k);
 int64_t mc_entries(const completion *m, int32_t stride);
 /* Views of a vector that is laid out like the point. */
 void mc_views(const completion *m, void *vector, gcg_factors *u, gcg_factors *v);
+/* One real per rating for each array that the settings keep, contents arbitrary. */
+gcg_status mc_rating_arrays(completion *m, gcg_dtype type, gcg_err *err);
 /* Makes room for k columns: a new vector with the old columns (and zeros behind them), u.k and v.k = k. */
 gcg_status mc_lay_out(completion *m, int32_t k, gcg_dtype type, gcg_err *err);
 /* The same k at its own stride, after columns were dropped. */
@@ -86,6 +89,8 @@ int64_t mc_vector_block(const completion *m, int64_t block, size_t *offset);
 void mc_renew_residual(completion *m);
 /* Loss, rho and F at the point, residual afresh, summed in double. */
 gcg_status mc_value(completion *m, gcg_point_value *value, gcg_err *err);
+/* inverse_s from s. */
+void mc_invert_s(completion *m);
 /* The balanced basis, s and inverse_s. */
 gcg_status mc_balance(completion *m, gcg_err *err);
 /* The `block` leading singular triplets of R beside the iterate's, approximately (gcg_polar_block). */
@@ -100,5 +105,6 @@ gcg_status mc_polar(void *self, double *estimate, gcg_err *err);
 gcg_status mc_bound(void *self, gcg_bound_effort effort, double wanted_gap, gcg_bound *out, gcg_err *err);
 gcg_status mc_step(void *self, int32_t *added, gcg_err *err);
 gcg_status mc_improve(void *self, double gap, gcg_err *err);
+gcg_status mc_state(void *self, const gcg_state_stream *s, gcg_err *err);
 
 #endif

@@ -109,7 +109,7 @@ gcg_status mc_value(completion *m, gcg_point_value *value, gcg_err *err)
     return status;
 }
 
-static void invert_s(completion *m)
+void mc_invert_s(completion *m)
 {
     for (int32_t q = 0; q < m->u.k; q++) m->inverse_s[q] = 1 / m->s[q];
 }
@@ -119,7 +119,7 @@ gcg_status mc_balance(completion *m, gcg_err *err)
     const double drop = m->type == GCG_FLOAT ? 1e-7 : 1e-14; /* relative: below it a column is rounding */
     gcg_status status = gcg_rotate_balance(&m->u, &m->v, drop, m->s, err);
     if (!status) status = mc_shrink(m, err);
-    if (!status) invert_s(m);
+    if (!status) mc_invert_s(m);
     m->balanced = !status;
     return status;
 }
@@ -233,16 +233,24 @@ static gcg_status prox(completion *m, gcg_err *err)
         }
     }
     saved_release(&old);
-    if (!status && m->balanced) invert_s(m);
+    if (!status && m->balanced) mc_invert_s(m);
     return status || gcg_watch_over(m->watch) ? status : times_v(m, err);
+}
+
+/* R, where it is kept, and its moments. Afresh, not as line 6 left it: a run that goes on from a checkpoint
+ * begins here, and must meet the same bytes. */
+static void fresh_moments(completion *m)
+{
+    mc_renew_residual(m);
+    gcg_residual r = mc_residual(m);
+    gcg_pass_moments(m->pass, &r, m->moments);
 }
 
 gcg_status mc_evaluate(void *self, gcg_point_value *value, gcg_err *err)
 {
     completion *m = self;
     int moves = !m->set->plain && !gcg_watch_over(m->watch);
-    gcg_residual r = mc_residual(m);
-    gcg_pass_moments(m->pass, &r, m->moments);
+    fresh_moments(m);
     gcg_status status = value_of_residual(m, err);
     if (!status && moves) status = times_v(m, err);
     if (!status && moves && m->u.k > 0 && !gcg_watch_over(m->watch)) status = prox(m, err);

@@ -34,6 +34,8 @@ typedef struct {
     double failed_gap;     /* estimated gap at the last proof that failed */
     int32_t added;         /* atoms of the last step */
     double scale;          /* objective at W = 0 */
+    gcg_state_copy copy;   /* of the state that an iteration began with, and which */
+    int64_t copy_iter;
 } run;
 
 /* Has the time run out, or was there a signal? Once so, always so. */
@@ -239,12 +241,18 @@ static gcg_status look(run *r, int *done, gcg_stop *stop, gcg_err *err)
     return status;
 }
 
+/* A signal ends a run that has checkpoints without a last look: nothing more is wanted of its point. */
+static int ends_in_checkpoint(const run *r)
+{
+    return r->ended && r->why == GCG_STOP_SIGNAL && r->set->checkpoints;
+}
+
 /* No time for the next look: 1, and the reason. */
 static int no_time_to_look(run *r, gcg_stop *stop)
 {
     if (!ended(r)) return 0;
     *stop = r->why;
-    if (r->look_seconds > GRACE) return 1;
+    if (r->look_seconds > GRACE || ends_in_checkpoint(r)) return 1;
     gcg_watch_extend(r->watch, GRACE);
     return 0;
 }
@@ -265,9 +273,106 @@ static gcg_status finish(run *r, gcg_err *err)
     return report(r, err);
 }
 
+/* ---- checkpoints ---- */
+
+/* What decide() and the report of a run that ends at once go by. */
+static gcg_status own_state(run *r, const gcg_state_stream *s, gcg_err *err)
+{
+    gcg_progress *now = &r->now;
+    int32_t rule = (int32_t)now->rule, proved = (int32_t)r->proved.rule;
+    double seconds = elapsed(r);
+    double *reals[] = {&now->objective,
+                       &now->dual,
+                       &now->gap,
+                       &now->nuc_norm,
+                       &now->probability,
+                       &r->proved.dual,
+                       &r->proved.probability,
+                       &r->estimated,
+                       &r->best_gap,
+                       &r->objective_then,
+                       &r->failed_gap,
+                       &r->scale,
+                       &seconds};
+    gcg_status status = gcg_state_integer(s, &now->iter, err);
+    if (!status) status = gcg_state_integer(s, &r->best_gap_iter, err);
+    if (!status) status = gcg_state_int32(s, &now->rank, 0, INT32_MAX, err);
+    if (!status) status = gcg_state_int32(s, &r->added, 0, INT32_MAX, err);
+    if (!status) status = gcg_state_int32(s, &rule, GCG_CERT_NONE, GCG_CERT_CHOLESKY, err);
+    if (!status) status = gcg_state_int32(s, &proved, GCG_CERT_NONE, GCG_CERT_CHOLESKY, err);
+    for (size_t i = 0; i < sizeof reals / sizeof *reals && !status; i++)
+        status = gcg_state_real(s, reals[i], err);
+    if (status || s->saving) return status;
+    now->rule = (gcg_certificate_rule)rule;
+    r->proved.rule = (gcg_certificate_rule)proved;
+    r->start = gcg_clock_now() - seconds;
+    return GCG_OK;
+}
+
+static gcg_status whole_state(void *self, const gcg_state_stream *s, gcg_err *err)
+{
+    run *r = self;
+    gcg_status status = own_state(r, s, err);
+    return status ? status : r->problem->state(r->problem->self, s, err);
+}
+
+static gcg_status write_checkpoint(run *r, gcg_err *err)
+{
+    const gcg_checkpoints *c = r->set->checkpoints;
+    gcg_solver_state state = {whole_state, r, r->now.iter};
+    if (c->copy) state = (gcg_solver_state){gcg_state_pass_copy, &r->copy, r->copy_iter};
+    gcg_watch_phase(r->watch, "checkpoint");
+    return c->write(&state, c->user, err);
+}
+
+/* Between two iterations: *leave = 1 when the run ends here. The first time nothing can have been cut short.
+ */
+static gcg_status between_iterations(run *r, int *leave, gcg_err *err)
+{
+    const gcg_checkpoints *c = r->set->checkpoints;
+    int whole = !gcg_watch_over(r->watch);
+    *leave = 0;
+    if (!c) return GCG_OK;
+    if (c->copy && (whole || !r->copy.bytes)) {
+        gcg_status status = gcg_state_keep(&r->copy, whole_state, r, err);
+        if (status) return status;
+        r->copy_iter = r->now.iter;
+    }
+    if (gcg_interrupt_requested()) {
+        r->ended = *leave = 1;
+        r->why = GCG_STOP_SIGNAL;
+    }
+    return whole && !*leave && c->due(c->user, r->now.iter) ? write_checkpoint(r, err) : GCG_OK;
+}
+
+/* ---- the run ---- */
+
+static gcg_status iterate(run *r, gcg_stop *stop, gcg_err *err)
+{
+    const gcg_problem *problem = r->problem;
+    int done = 0;
+    gcg_status status;
+    for (;; r->now.iter++) {
+        if ((status = between_iterations(r, &done, err))) return status;
+        if (no_time_to_look(r, stop)) break;
+        if ((status = look(r, &done, stop, err))) return status;
+        if (done) break;
+        if ((status = report(r, err))) return status;
+        if (gcg_watch_over(r->watch)) continue;
+        if ((status = problem->step(problem->self, &r->added, err))) return status;
+        gcg_watch_phase(r->watch, "improve");
+        if ((status = problem->improve(problem->self, fmax(r->now.objective - r->estimated, 0), err)))
+            return status;
+    }
+    if (r->set->checkpoints && r->ended && *stop == r->why && (status = write_checkpoint(r, err)))
+        return status;
+    return ends_in_checkpoint(r) ? GCG_OK : finish(r, err);
+}
+
 gcg_status gcg_run(const gcg_problem *problem, const gcg_solver_settings *settings, double start,
                    gcg_watch *watch, gcg_stop *stop, gcg_progress *last, gcg_err *err)
 {
+    const gcg_checkpoints *c = settings->checkpoints;
     run r = {.problem = problem,
              .set = settings,
              .watch = watch,
@@ -275,20 +380,10 @@ gcg_status gcg_run(const gcg_problem *problem, const gcg_solver_settings *settin
              .estimated = -INFINITY,
              .best_gap = INFINITY,
              .failed_gap = INFINITY};
-    int done = 0;
-    gcg_status status;
     r.look_seconds = FIRST_LOOK * elapsed(&r);
-    for (r.now.iter = 0; !no_time_to_look(&r, stop); r.now.iter++) {
-        if ((status = look(&r, &done, stop, err))) return status;
-        if (done) break;
-        if ((status = report(&r, err))) return status;
-        if (gcg_watch_over(watch)) continue;
-        if ((status = problem->step(problem->self, &r.added, err))) return status;
-        gcg_watch_phase(watch, "improve");
-        if ((status = problem->improve(problem->self, fmax(r.now.objective - r.estimated, 0), err)))
-            return status;
-    }
-    if ((status = finish(&r, err))) return status;
+    gcg_status status = c && c->resume ? whole_state(&r, c->resume, err) : GCG_OK;
+    if (!status) status = iterate(&r, stop, err);
+    gcg_state_copy_release(&r.copy);
     *last = r.now;
-    return GCG_OK;
+    return status;
 }

@@ -10,6 +10,7 @@
 #define GCG_SOLVERS_PROBLEM_H
 
 #include "solvers/solver.h"
+#include "solvers/state.h"
 
 /* What evaluate() knows of the iterate. */
 typedef struct {
@@ -53,6 +54,9 @@ typedef struct {
     gcg_status (*finish)(void *self, gcg_point_value *value, gcg_err *err);
     /* Fills the counters and the factors of a progress report. */
     void (*describe)(void *self, gcg_progress *progress);
+    /* What the course from the next evaluate() on depends on: out of the problem or, before the first, into
+     * it. */
+    gcg_state_fn state;
 } gcg_problem;
 
 #endif

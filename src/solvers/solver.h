@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include "base/status.h"
 #include "base/watch.h"
+#include "solvers/state.h"
 #include "store/csr.h"
 #include "store/factors.h"
 
@@ -57,6 +58,28 @@ typedef struct {
     const gcg_factors *u, *v; /* the iterate, balanced: singular values are the squared column norms */
 } gcg_progress;
 
+/* A state of gcg_complete between two iterations, to be written: state(self, stream) with a stream that
+ * saves. */
+typedef struct {
+    gcg_state_fn state;
+    void *self;
+    int64_t iter; /* iterations done */
+} gcg_solver_state;
+
+/* Checkpoints of gcg_complete. They are states between two iterations, from which another run goes on to the
+ * same bytes; so an iteration that is cut short, by a limit of time or a signal, does not count. Without a
+ * copy there is none to go back to: then a signal is heeded between iterations only, and max_time must be
+ * INFINITY. */
+typedef struct {
+    int copy; /* 1: a copy of the state (factors and block of vectors) is kept for such an end */
+    /* Is a checkpoint wanted after so many iterations? Asked between iterations. */
+    int (*due)(void *user, int64_t iter);
+    /* Called when so; and at the end when that is not the method's own: MAX_TIME, SIGNAL. */
+    gcg_status (*write)(const gcg_solver_state *state, void *user, gcg_err *err);
+    void *user;
+    const gcg_state_stream *resume; /* where the run goes on from, in place of W = 0; NULL: none */
+} gcg_checkpoints;
+
 /* How large the workspaces of gcg_complete are. Smaller ones cost time: solvers/plan.h chooses. */
 typedef struct {
     int pairs;           /* of L-BFGS; 0: the preconditioned gradient alone */
@@ -92,6 +115,7 @@ typedef struct {
     /* Told when the phase of the work changes ("polar", "improve", "certify", ...) and how much of it is
      * done, 0 to 1, NAN where that cannot be known. May be NULL. */
     void (*phase)(const char *phase, double done, void *user);
+    const gcg_checkpoints *checkpoints; /* NULL: none. Not for comparators */
 } gcg_solver_settings;
 
 /* Those of full speed. */
@@ -117,7 +141,8 @@ gcg_status gcg_solver_result_take(gcg_solver_result *r, const gcg_factors *u, co
 
 /* Minimises F(W) = 1/2 sum over Omega of (W_ij - X_ij)^2 + lambda ||W||_tr by Algorithm 3 with the additions
  * of SOLVER.md sec. 1 (PAPER.md sec. 4). X may have empty rows and columns; nnz >= 1. Honours
- * gcg_interrupt_requested(). */
+ * gcg_interrupt_requested(); with checkpoints the result then has stop and last only: what counts is in the
+ * checkpoint. */
 gcg_status gcg_complete(const gcg_csr *x, const gcg_solver_settings *settings, gcg_solver_result *result,
                         gcg_err *err);
 
