@@ -105,6 +105,13 @@ void gcg_blas_dgemv(int transpose, int32_t m, int32_t n, double alpha, const dou
     if (m > 0 && n > 0) cblas_dgemv(CblasRowMajor, op(transpose), m, n, alpha, a, (int)lda, x, 1, beta, y, 1);
 }
 
+void gcg_blas_cholesky_solve(int32_t n, const double *u, int64_t ldu, double *x)
+{
+    if (n == 0) return;
+    cblas_dtrsv(CblasRowMajor, CblasUpper, CblasTrans, CblasNonUnit, n, u, (int)ldu, x, 1);
+    cblas_dtrsv(CblasRowMajor, CblasUpper, CblasNoTrans, CblasNonUnit, n, u, (int)ldu, x, 1);
+}
+
 void gcg_blas_dtrsm(int32_t m, int32_t n, const double *u, int64_t ldu, double *b, int64_t ldb)
 {
     if (m > 0 && n > 0)

@@ -45,6 +45,8 @@ gcg_status gcg_blas_svd(int32_t m, int32_t n, double *a, double *s, double *u, d
 /* 1 when the Cholesky factorisation U'U of the symmetric A (n x n, its upper triangle is read and overwritten
  * by U) succeeds, 0 when a pivot is not positive. */
 int gcg_blas_cholesky(int32_t n, double *a, int64_t lda);
+/* x = (U'U)^(-1) x, U (n x n) as gcg_blas_cholesky leaves it. */
+void gcg_blas_cholesky_solve(int32_t n, const double *u, int64_t ldu, double *x);
 /* B (m x n) = U'^(-1) B, U (m x m) upper triangular. */
 void gcg_blas_dtrsm(int32_t m, int32_t n, const double *u, int64_t ldu, double *b, int64_t ldb);
 /* The upper triangular A (n x n, positive diagonal) becomes its inverse, with zeros below. */

@@ -40,6 +40,9 @@ gcg_status gcg_model_read(const char *path, gcg_model *m, gcg_err *err);
 gcg_status gcg_model_read_buffer(const void *bytes, size_t length, const char *name, gcg_model *m,
                                  gcg_err *err);
 
+/* The number that the description of the fit has under key: 1 and *value, or 0 when it has none. */
+int gcg_model_number(const gcg_model *m, const char *key, double *value);
+
 /* Version of libzip in use; lives forever. */
 const char *gcg_zip_version(void);
 

@@ -11,6 +11,7 @@
 #include <zip.h>
 #include "base/mem.h"
 #include "io/npy.h"
+#include "io/number.h"
 
 /* The open archive and the member that is being read. */
 typedef struct {
@@ -373,6 +374,20 @@ gcg_status gcg_model_read_buffer(const void *bytes, size_t length, const char *n
     *m = (gcg_model){0};
     zip_error_init(&error);
     return read_source(zip_source_buffer_create(bytes, length, 0, &error), &r, &error, m);
+}
+
+/* The description has one member a line, and no line ends inside a string: io/json writes it so. */
+int gcg_model_number(const gcg_model *m, const char *key, double *value)
+{
+    size_t length = strlen(key);
+    for (const char *line = m->options_json; line; line = strchr(line, '\n')) {
+        line += strspn(line, "\n ");
+        if (*line != '"' || strncmp(line + 1, key, length) != 0 || strncmp(line + 1 + length, "\": ", 3) != 0)
+            continue;
+        const char *number = line + length + 4;
+        return gcg_number_parse(number, (int64_t)strcspn(number, ",\n }"), value) == GCG_NUMBER_OK;
+    }
+    return 0;
 }
 
 void gcg_model_release(gcg_model *m)

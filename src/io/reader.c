@@ -378,6 +378,7 @@ gcg_status gcg_reader_point(gcg_reader *r, const gcg_field *user, const gcg_fiel
     }
     gcg_status status = code_of(r, &f->user, user, &u);
     if (status == GCG_OK) status = code_of(r, &f->item, item, &i);
+    if (!has_value) value = 1; /* a store of pairs: the value does not matter, but is to be a float */
     if (status == GCG_OK) status = gcg_found_put(f, u, i, value, r->line.number, &r->err);
     return r->status = status;
 }

@@ -37,10 +37,14 @@ static double predict(const gcg_scorer *s, int32_t user, int32_t item, gcg_score
     }
 }
 
+double gcg_score_clip(const gcg_scorer *s, double score)
+{
+    return score < s->low ? s->low : score > s->high ? s->high : score;
+}
+
 double gcg_score_predict(const gcg_scorer *s, int32_t user, int32_t item)
 {
-    double p = predict(s, user, item, gcg_score_kind_of(s, user, item));
-    return p < s->low ? s->low : p > s->high ? s->high : p;
+    return gcg_score_clip(s, predict(s, user, item, gcg_score_kind_of(s, user, item)));
 }
 
 typedef struct {

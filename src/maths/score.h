@@ -41,6 +41,8 @@ enum { GCG_SCORE_SHRINK = 5 };
 /* user and item are rows of u and v, or -1 for ids that the model does not have. */
 gcg_score_kind gcg_score_kind_of(const gcg_scorer *s, int32_t user, int32_t item);
 double gcg_score_predict(const gcg_scorer *s, int32_t user, int32_t item);
+/* The score cut to low..high, as gcg_score_predict does. */
+double gcg_score_clip(const gcg_scorer *s, double score);
 
 /* Errors on test pairs, by kind. A zeroed struct is the empty sum. The sums are exact: the order of the
  * pairs, how they are cut into calls, and the number of threads change nothing. */
