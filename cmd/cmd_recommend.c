@@ -8,7 +8,7 @@
 #include "base/interrupt.h"
 #include "base/mem.h"
 #include "base/parallel.h"
-#include "cmd/options.h"
+#include "cmd/commands.h"
 #include "cmd/ranking.h"
 #include "cmd/reading.h"
 #include "cmd/report.h"
@@ -33,6 +33,7 @@ enum { UNKNOWN_ERROR, UNKNOWN_SKIP, UNKNOWN_MEAN };
 
 #define FIELD(name) .offset = offsetof(recommend_settings, name)
 static const opt_entry table[] = {
+    OPT_HEADING("users and items"),
     {.name = "user",
      .kind = OPT_CUSTOM,
      FIELD(user),
@@ -40,7 +41,7 @@ static const opt_entry table[] = {
      .parse = ranking_add_text,
      .help = "a user to recommend for; may be repeated"},
     {.name = "users",
-     .kind = OPT_TEXT,
+     .kind = OPT_FILE,
      FIELD(users),
      .argument = "FILE|all",
      .help = "users, one id a line (- is standard input), or all of the model"},
@@ -57,13 +58,14 @@ static const opt_entry table[] = {
      FIELD(exclude),
      .argument = "FILE",
      .parse = ranking_add_text,
-     .help = "leave out the pairs of this file, usually the training ratings; may be repeated"},
+     .help = "leave out the pairs of this file, usually TRAIN; may be repeated"},
     {.name = "unknown",
      .kind = OPT_CHOICE,
      FIELD(unknown),
      .argument = "error|skip|mean",
      .choices = unknown_names,
      .help = "new users: end the run (default), no lines, or items by their mean"},
+    OPT_HEADING("scores"),
     {.name = "shrink",
      .kind = OPT_REAL,
      FIELD(shrink),
@@ -77,14 +79,16 @@ static const opt_entry table[] = {
      .argument = "LO,HI",
      .parse = scoring_parse_clip,
      .help = "cut the scores to this range; the ranking stays"},
+    OPT_HEADING("reading --exclude"),
+    READING_LAYOUT(recommend_settings, reading),
+    READING_VALUES(recommend_settings, reading),
+    OPT_HEADING("running"),
     {.name = "output",
      .letter = 'o',
-     .kind = OPT_TEXT,
+     .kind = OPT_FILE,
      FIELD(output),
      .argument = "FILE",
      .help = "write here, compressed if it ends in .gz; default: standard output"},
-    READING_LAYOUT(recommend_settings, reading),
-    READING_VALUES(recommend_settings, reading),
     {.name = "threads",
      .kind = OPT_CUSTOM,
      FIELD(threads),
@@ -241,15 +245,13 @@ static int check_names(const recommend_settings *s, const char *model)
     return 0;
 }
 
-int cmd_recommend(int argc, char **argv)
+static int cmd_recommend(int argc, char **argv)
 {
     recommend_settings s = {
         .n = RANKING_N, .output = "-", .shrink = GCG_SCORE_SHRINK, .clip = SCORING_NO_CLIP};
     char **words;
     int word_count;
-    int code = opt_parse(argc, argv, "recommend [OPTION]... MODEL --user ID | --users FILE|all",
-                         "Prints the best items of each user: user, rank, item, score.", table,
-                         sizeof table / sizeof *table, &s, &words, &word_count);
+    int code = opt_parse(argc, argv, &command_recommend, &s, &words, &word_count);
     if (code) return code < 0 ? 0 : code;
     report_say.quiet = s.quiet;
     if (word_count != 1) return report_usage("recommend wants one name, MODEL, not %d", word_count);
@@ -264,3 +266,13 @@ int cmd_recommend(int argc, char **argv)
     gcg_model_release(&model);
     return code;
 }
+
+const opt_command command_recommend = {
+    .name = "recommend",
+    .summary = "the best items of users",
+    .usage = "recommend [OPTION]... MODEL --user ID | --users FILE|all",
+    .about = "Prints the best items of each user: user, rank, item, score.",
+    .table = table,
+    .entries = sizeof table / sizeof *table,
+    .run = cmd_recommend,
+};

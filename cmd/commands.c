@@ -11,6 +11,8 @@ const commands_entry commands[] = {
     {"fit a model", &command_fit},
     {"use a model", &command_predict},
     {NULL, &command_eval},
+    {NULL, &command_recommend},
+    {NULL, &command_similar},
     {NULL, &command_export},
     {0},
 };

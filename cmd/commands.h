@@ -6,7 +6,7 @@
 #include "cmd/options.h"
 
 extern const opt_command command_check, command_convert, command_eval, command_export, command_fit,
-    command_predict, command_synth;
+    command_predict, command_recommend, command_similar, command_synth;
 
 typedef struct {
     const char *heading; /* of --help, above this subcommand; NULL: as the one before */

@@ -36,8 +36,7 @@ static void pack_row(const gcg_scorer *s, gcg_top *t, int32_t row)
     }
 }
 
-/* Higher scores first, then the order of the items. */
-static int by_rank(const void *left, const void *right)
+int gcg_top_by_rank(const void *left, const void *right)
 {
     const gcg_top_entry *a = left, *b = right;
     if (a->score != b->score) return a->score > b->score ? -1 : 1;
@@ -63,7 +62,7 @@ static gcg_status order_by_mean(gcg_top *t, const gcg_scorer *s, gcg_err *err)
     }
     for (int32_t r = 0; r < t->items; r++)
         entry[r] = (gcg_top_entry){gcg_score_predict(&raw, -1, t->item[r]), t->item[r]};
-    qsort(entry, (size_t)t->items, sizeof *entry, by_rank);
+    qsort(entry, (size_t)t->items, sizeof *entry, gcg_top_by_rank);
     for (int32_t r = 0; r < t->items; r++) t->mean_order[r] = entry[r].item;
     gcg_mem_free(entry);
     return GCG_OK;
@@ -179,7 +178,7 @@ static void settle(list *l)
 {
     for (int64_t c = 0; c < l->count; c++)
         l->entry[c].score = gcg_score_predict(l->s, l->user, l->entry[c].item);
-    qsort(l->entry, (size_t)l->count, sizeof *l->entry, by_rank);
+    qsort(l->entry, (size_t)l->count, sizeof *l->entry, gcg_top_by_rank);
     if (l->count < l->t->n) return;
     l->count = l->t->n;
     l->floor = l->entry[l->count - 1].score - 2 * l->margin;

@@ -34,6 +34,9 @@ typedef struct {
     int32_t item;
 } gcg_top_entry;
 
+/* For qsort: higher scores first, then the order of the items. */
+int gcg_top_by_rank(const void *left, const void *right);
+
 /* n >= 0; new_users: 1 when gcg_top_best is to rank for new users too. The scorer's items, biases, counts,
  * sums and shrink are used; its u is not looked at. */
 gcg_status gcg_top_init(gcg_top *t, const gcg_scorer *s, int64_t n, int new_users, gcg_err *err);
