@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 #include "base/mem.h"
+#include "base/parallel.h"
 #include "base/rng.h"
 #include "maths/center.h"
 
@@ -97,6 +98,56 @@ START_TEST(every_kind_of_centring_is_that_of_its_formula)
             expect_center((gcg_center_kind)kind, 0.1, as_double);
         }
     ck_assert_int_eq(gcg_mem_blocks(), blocks);
+}
+END_TEST
+
+/* More than a million ratings, which are swept by blocks: 1,100 users of 1,000 items each, a user's items
+ * being those that are not u modulo 11. The sweeps are written out with plain loops. */
+START_TEST(many_ratings_are_centred_alike_by_any_number_of_threads)
+{
+    enum { USERS = 1100, ITEMS = 1100 };
+    static double bi[USERS], bj[ITEMS];
+    gcg_csr x;
+    gcg_center c[3];
+    int64_t p = 0, count[ITEMS] = {0};
+    double mu = 0;
+    ck_assert_int_eq(gcg_csr_init(&x, USERS, ITEMS, USERS * (ITEMS / 11 * 10), 0, NULL), GCG_OK);
+    for (int i = 0; i < USERS; i++) {
+        for (int j = 0; j < ITEMS; j++)
+            if (j % 11 != i % 11) {
+                x.col[p] = j;
+                x.val_f[p++] = (float)(i % 7 + j % 13 + (i * j) % 5);
+                count[j]++;
+            }
+        x.row_ptr[i + 1] = p;
+    }
+    ck_assert_int_eq(p, x.nnz);
+    for (p = 0; p < x.nnz; p++) mu += x.val_f[p]; /* exact: small whole numbers */
+    mu /= (double)x.nnz;
+    for (int sweep = 0; sweep < 20; sweep++) {
+        double sum[ITEMS] = {0};
+        for (int i = 0; i < USERS; i++) {
+            bi[i] = 0;
+            for (p = x.row_ptr[i]; p < x.row_ptr[i + 1]; p++)
+                bi[i] += (x.val_f[p] - mu - bj[x.col[p]]) / (double)(x.row_ptr[i + 1] - x.row_ptr[i] + 5);
+            for (p = x.row_ptr[i]; p < x.row_ptr[i + 1]; p++) sum[x.col[p]] += x.val_f[p] - mu - bi[i];
+        }
+        for (int j = 0; j < ITEMS; j++) bj[j] = sum[j] / (double)(count[j] + 3);
+    }
+    for (int t = 0; t < 3; t++) {
+        gcg_par_set_threads(1 + 2 * t);
+        ck_assert_int_eq(gcg_center_compute(&x, GCG_CENTER_BOTH, &c[t], NULL), GCG_OK);
+        ck_assert_mem_eq(c[t].user_bias, c[0].user_bias, sizeof bi);
+        ck_assert_mem_eq(c[t].item_bias, c[0].item_bias, sizeof bj);
+    }
+    for (int i = 0; i < USERS; i++) ck_assert_double_eq_tol(c[0].user_bias[i], bi[i], 1e-11);
+    for (int j = 0; j < ITEMS; j++) ck_assert_double_eq_tol(c[0].item_bias[j], bj[j], 1e-11);
+    double first = x.val_f[0], last = x.val_f[x.nnz - 1];
+    ck_assert_int_eq(gcg_center_subtract(&c[0], 1, &x, NULL), GCG_OK);
+    ck_assert_double_eq_tol(x.val_d[0], first - mu - bi[0] - bj[1], 1e-11);
+    ck_assert_double_eq_tol(x.val_d[x.nnz - 1], last - mu - bi[USERS - 1] - bj[x.col[x.nnz - 1]], 1e-11);
+    for (int t = 0; t < 3; t++) gcg_center_release(&c[t]);
+    gcg_csr_release(&x);
 }
 END_TEST
 
@@ -197,6 +248,7 @@ int main(void)
     Suite *suite = suite_create("center");
     TCase *t = tcase_create("center");
     tcase_add_test(t, every_kind_of_centring_is_that_of_its_formula);
+    tcase_add_test(t, many_ratings_are_centred_alike_by_any_number_of_threads);
     tcase_add_test(t, empty_rows_and_columns_have_no_bias);
     tcase_add_test(t, no_centring_keeps_the_values_to_the_bit);
     tcase_add_test(t, margins_count_and_sum_each_row_and_column);

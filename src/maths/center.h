@@ -7,7 +7,8 @@
  *   both:   20 sweeps from b = 0 of b_i = sum_j (x_ij - mu - b_j) / (n_i + 5), then b_j = sum_i (x_ij - mu -
  * b_i) / (n_j + 3)
  *
- * Sums run in storage order, on one thread: the same for any number of threads. */
+ * Sums run in storage order, where there are many ratings by blocks of rows: the same for any number of
+ * threads. */
 #ifndef GCG_MATHS_CENTER_H
 #define GCG_MATHS_CENTER_H
 
