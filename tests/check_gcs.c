@@ -56,7 +56,7 @@ static unsigned char *exact_copy(const unsigned char *bytes, size_t size)
 static gcg_status open_bytes(const unsigned char *bytes, size_t size, gcg_ratings *out)
 {
     gcg_mapping *map;
-    gcg_gcs g;
+    gcg_gcs g = {0};
     gcg_status status = gcg_mapping_of_memory(bytes, (int64_t)size, &map, &err);
     if (status != GCG_OK) return status;
     status = gcg_gcs_open_mapping(&g, map, "f.gcs", &err);
@@ -616,6 +616,39 @@ START_TEST(a_store_is_mapped_as_training_set_and_streamed_with_others)
 }
 END_TEST
 
+typedef struct {
+    int64_t calls, last, total, stop_at; /* stop_at: the call that ends the reading */
+} hearing;
+
+static int hear(int64_t bytes_read, int64_t bytes_total, void *user)
+{
+    hearing *h = user;
+    ck_assert(bytes_read >= h->last && bytes_read <= bytes_total);
+    *h = (hearing){h->calls + 1, bytes_read, bytes_total, h->stop_at};
+    return h->calls == h->stop_at;
+}
+
+START_TEST(progress_is_told_while_a_store_is_checked_and_may_stop_it)
+{
+    hearing h = {0};
+    gcg_read_options options = gcg_read_options_defaults();
+    gcg_ratings r;
+    gcg_diag diag = {0};
+    save_store(0, "a.gcs", "1,1,3\n2,1,4\n2,2,5\n");
+    const char *one = path[0];
+    options.progress = hear;
+    options.progress_user = &h;
+    ck_assert_int_eq(gcg_ratings_read(&one, 1, &options, &diag, &r, &err), GCG_OK);
+    gcg_ratings_release(&r);
+    ck_assert_int_gt(h.calls, 0);
+    ck_assert_int_eq(h.last, h.total);
+    h = (hearing){.stop_at = h.calls};
+    ck_assert_int_eq(gcg_ratings_read(&one, 1, &options, &diag, &r, &err), GCG_ERR_IO);
+    ck_assert_msg(strstr(err.text, "interrupted while reading"), "%s", err.text);
+    remove_files();
+}
+END_TEST
+
 START_TEST(options_that_change_values_are_obeyed)
 {
     static const gcg_value_map map[] = {{.from = 3, .drop = 1}, {.from = 2, .to = 9}},
@@ -824,6 +857,7 @@ int main(void)
     tcase_add_test(c, ratings_are_printed_as_short_as_they_can_be_read_back);
     tcase_add_checked_fixture(d, setup, teardown);
     tcase_add_test(d, a_store_is_mapped_as_training_set_and_streamed_with_others);
+    tcase_add_test(d, progress_is_told_while_a_store_is_checked_and_may_stop_it);
     tcase_add_test(d, options_that_change_values_are_obeyed);
     tcase_add_test(d, a_pair_in_two_stores_is_a_duplicate);
     tcase_add_test(d, empty_rows_of_a_matrix_survive);

@@ -26,12 +26,14 @@ typedef struct {
     const int32_t *col;
     const float *val_f; /* one of the two is NULL */
     const double *val_d;
+    gcg_read_progress_fn progress; /* hears of the checking (options.progress), or NULL */
+    void *progress_user;
 } gcg_gcs;
 
 /* GCG_ERR_DATA when it is damaged, cut short, foreign or of a newer version; path must outlive g. On failure
- * g is zeroed. */
-gcg_status gcg_gcs_open(gcg_gcs *g, const char *path, gcg_err *err);
-/* The same for a mapping, which becomes g's in any case. */
+ * g is zeroed. The progress of options (NULL: none) is told. */
+gcg_status gcg_gcs_open(gcg_gcs *g, const char *path, const gcg_read_options *options, gcg_err *err);
+/* The same for a mapping, which becomes g's in any case; of g, progress must be set. */
 gcg_status gcg_gcs_open_mapping(gcg_gcs *g, gcg_mapping *map, const char *name, gcg_err *err);
 void gcg_gcs_close(gcg_gcs *g); /* twice is fine */
 

@@ -173,14 +173,28 @@ static gcg_status tell_fault(const sweep *s, int64_t chunk, gcg_err *err)
         gcg_gcs_section_names[section], (long long)(e->offset + from), (long long)(e->offset + to - 1));
 }
 
-/* Checks chunks first..end-1. */
+static gcg_status tell_progress(const sweep *s, int64_t chunks, gcg_err *err)
+{
+    const gcg_gcs *g = s->g;
+    int64_t whole = g->header.file_bytes, done = chunks * GCG_GCS_CHUNK;
+    if (!g->progress || !g->progress(done < whole ? done : whole, whole, g->progress_user)) return GCG_OK;
+    return gcg_fail(err, GCG_ERR_IO, g->name, 0, 0, "interrupted while reading");
+}
+
+/* Checks chunks first..end-1, some after others, so that progress can be told. */
 static gcg_status check_chunks(sweep *s, int64_t first, int64_t end, gcg_err *err)
 {
-    s->first = first;
-    gcg_par_blocks(end - first, check_chunk, s);
-    for (int64_t c = first; c < end; c++)
-        if (s->fault[c] != SOUND) return tell_fault(s, c, err);
-    return GCG_OK;
+    const int64_t batch = 64; /* a quarter of a gigabyte */
+    gcg_status status = GCG_OK;
+    for (int64_t stop; first < end && status == GCG_OK; first = stop) {
+        stop = end - first < batch ? end : first + batch;
+        s->first = first;
+        gcg_par_blocks(stop - first, check_chunk, s);
+        for (int64_t c = first; c < stop; c++)
+            if (s->fault[c] != SOUND) return tell_fault(s, c, err);
+        status = tell_progress(s, stop, err);
+    }
+    return status;
 }
 
 /* The bytes between sections are zero, and the check sums have theirs. */
@@ -229,7 +243,7 @@ static gcg_status check_all(const gcg_gcs *g, gcg_err *err)
 
 gcg_status gcg_gcs_open_mapping(gcg_gcs *g, gcg_mapping *map, const char *name, gcg_err *err)
 {
-    *g = (gcg_gcs){.map = map, .name = name};
+    *g = (gcg_gcs){.map = map, .name = name, .progress = g->progress, .progress_user = g->progress_user};
     gcg_status status = gcg_gcs_decode(gcg_mapping_bytes(map), gcg_mapping_size(map), name, &g->header, err);
     if (status == GCG_OK) {
         g->users = section_start(g, GCG_GCS_USERS);
@@ -247,10 +261,14 @@ gcg_status gcg_gcs_open_mapping(gcg_gcs *g, gcg_mapping *map, const char *name, 
     return status;
 }
 
-gcg_status gcg_gcs_open(gcg_gcs *g, const char *path, gcg_err *err)
+gcg_status gcg_gcs_open(gcg_gcs *g, const char *path, const gcg_read_options *options, gcg_err *err)
 {
     gcg_mapping *map;
     *g = (gcg_gcs){0};
+    if (options) {
+        g->progress = options->progress;
+        g->progress_user = options->progress_user;
+    }
     gcg_status status = gcg_mapping_open(path, &map, err);
     return status == GCG_OK ? gcg_gcs_open_mapping(g, map, gcg_read_display_name(path), err) : status;
 }
@@ -366,7 +384,7 @@ gcg_status gcg_gcs_read_ratings(const char *path, const gcg_read_options *option
     *done = 1;
     gcg_status status = gcg_read_options_check(options, err);
     if (status != GCG_OK) return status;
-    status = gcg_gcs_open(&g, path, &why);
+    status = gcg_gcs_open(&g, path, options, &why);
     if (status == GCG_OK) {
         status = gcg_gcs_take(&g, out, &why);
         gcg_gcs_close(&g);

@@ -100,7 +100,7 @@ gcg_status gcg_read_gcs(gcg_reading *s, const char *path)
 {
     cursor c = {0};
     gcg_err why;
-    gcg_status status = gcg_gcs_open(&c.store, path, &why);
+    gcg_status status = gcg_gcs_open(&c.store, path, NULL, &why);
     if (status == GCG_ERR_NOMEM) return gcg_fail(s->err, status, NULL, 0, 0, "%s", why.text);
     if (status != GCG_OK) return gcg_reading_fail(s, status, why.text);
     const gcg_gcs_header *h = &c.store.header;

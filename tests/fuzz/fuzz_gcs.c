@@ -90,7 +90,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
     source s = {bytes, bytes + length};
     size_t size = length;
     gcg_mapping *map;
-    gcg_gcs g;
+    gcg_gcs g = {0};
     gcg_err err;
     unsigned char *file;
     if (length > 0 && bytes[0] == gcg_gcs_magic[0]) {
