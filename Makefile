@@ -76,7 +76,7 @@ KERNEL_OBJ := $(foreach source,$(KERNEL_SOURCE),$(foreach real,float double,$(fo
 LIB_SOURCE := $(filter-out $(KERNEL_SOURCE),$(wildcard src/*/*.c))
 CMD_SOURCE := $(wildcard cmd/*.c)
 LIB_OBJ := $(LIB_SOURCE:%.c=$(BUILD)/%.o) $(KERNEL_OBJ)
-CMD_OBJ := $(CMD_SOURCE:%.c=$(BUILD)/%.o)
+CMD_OBJ := $(CMD_SOURCE:%.c=$(BUILD)/%.o) $(BUILD)/cmd/pages.o
 MAIN_OBJ := $(BUILD)/cmd/gcg-mc.o
 ARCHIVE := $(BUILD)/libgcg-mc.a
 
@@ -107,6 +107,17 @@ $(BUILD)/$(1).$(2).$(3).o: $(1).c $(BUILD)/.flags
 	$$(COMPILE) $$(KERNEL_CFLAGS) $$(ISA_FLAGS_$(3)) -DGCG_REAL_$(if $(filter float,$(2)),FLOAT,DOUBLE) -DGCG_ISA=$(3) -c -o $$@ $$<
 endef
 $(foreach source,$(KERNEL_SOURCE),$(foreach real,float double,$(foreach isa,$(ISAS),$(eval $(call kernel_rule,$(source:.c=),$(real),$(isa))))))
+
+# help TOPIC prints from the manual pages themselves: they are compiled in, as strings.
+MAN_PAGES := $(wildcard man/*.[1-9])
+$(BUILD)/cmd/pages.c: $(MAN_PAGES) $(BUILD)/.flags
+	@mkdir -p $(@D)
+	@{ printf '#include "cmd/pages.h"\n\nconst pages_entry pages[] = {\n'; \
+	  for page in $(MAN_PAGES); do printf '    {"%s",\n' "$${page##*/}"; \
+	    sed -e 's/[\\"]/\\&/g' -e 's/.*/     "&\\n"/' $$page; printf '    },\n'; done; printf '    {0},\n};\n'; } >$@.new
+	@mv $@.new $@
+$(BUILD)/cmd/pages.o: $(BUILD)/cmd/pages.c
+	$(COMPILE) -c -o $@ $<
 
 $(BUILD)/src/io/inflate.o: private ALL_CPPFLAGS += $(if $(strip $(ISAL)),-DGCG_ISAL='"$(strip $(ISAL))"')
 
@@ -235,13 +246,24 @@ deps-lint:
 # ---- install, dist ----
 MAN1 := $(wildcard man/*.1)
 MAN5 := $(wildcard man/*.5)
+MAN7 := $(wildcard man/*.7)
+# Where the shells look for completions.
+bash_completion = $(DESTDIR)$(prefix)/share/bash-completion/completions
+zsh_completion = $(DESTDIR)$(prefix)/share/zsh/site-functions
+fish_completion = $(DESTDIR)$(prefix)/share/fish/vendor_completions.d
 install: all
-	$(INSTALL) -d $(DESTDIR)$(bindir) $(DESTDIR)$(mandir)/man1 $(DESTDIR)$(mandir)/man5
+	$(INSTALL) -d $(DESTDIR)$(bindir) $(DESTDIR)$(mandir)/man1 $(DESTDIR)$(mandir)/man5 $(DESTDIR)$(mandir)/man7 \
+	  $(bash_completion) $(zsh_completion) $(fish_completion)
 	$(INSTALL) -m 755 $(PROGRAM) $(DESTDIR)$(bindir)/gcg-mc
 	$(INSTALL) -m 644 $(MAN1) $(DESTDIR)$(mandir)/man1
 	$(INSTALL) -m 644 $(MAN5) $(DESTDIR)$(mandir)/man5
+	$(INSTALL) -m 644 $(MAN7) $(DESTDIR)$(mandir)/man7
+	$(abspath $(PROGRAM)) completion bash >$(bash_completion)/gcg-mc
+	$(abspath $(PROGRAM)) completion zsh >$(zsh_completion)/_gcg-mc
+	$(abspath $(PROGRAM)) completion fish >$(fish_completion)/gcg-mc.fish
 uninstall:
-	rm -f $(DESTDIR)$(bindir)/gcg-mc $(MAN1:man/%=$(DESTDIR)$(mandir)/man1/%) $(MAN5:man/%=$(DESTDIR)$(mandir)/man5/%)
+	rm -f $(DESTDIR)$(bindir)/gcg-mc $(MAN1:man/%=$(DESTDIR)$(mandir)/man1/%) $(MAN5:man/%=$(DESTDIR)$(mandir)/man5/%) \
+	  $(MAN7:man/%=$(DESTDIR)$(mandir)/man7/%) $(bash_completion)/gcg-mc $(zsh_completion)/_gcg-mc $(fish_completion)/gcg-mc.fish
 
 DIST := gcg-mc-$(VERSION)
 configure: configure.ac

@@ -14,6 +14,7 @@ const commands_entry commands[] = {
     {NULL, &command_recommend},
     {NULL, &command_similar},
     {NULL, &command_export},
+    {"shell", &command_completion},
     {0},
 };
 

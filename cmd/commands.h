@@ -5,8 +5,16 @@
 
 #include "cmd/options.h"
 
-extern const opt_command command_check, command_convert, command_eval, command_export, command_fit,
-    command_predict, command_recommend, command_similar, command_synth;
+extern const opt_command command_check;
+extern const opt_command command_completion;
+extern const opt_command command_convert;
+extern const opt_command command_eval;
+extern const opt_command command_export;
+extern const opt_command command_fit;
+extern const opt_command command_predict;
+extern const opt_command command_recommend;
+extern const opt_command command_similar;
+extern const opt_command command_synth;
 
 typedef struct {
     const char *heading; /* of --help, above this subcommand; NULL: as the one before */

@@ -11,6 +11,7 @@
 #include "base/blas.h"
 #include "base/status.h"
 #include "cmd/commands.h"
+#include "cmd/help.h"
 #include "cmd/memory.h"
 #include "cmd/report.h"
 #include "cmd/version.h"
@@ -49,30 +50,6 @@ static void on_lost_page(int number)
     _exit(GCG_ERR_IO);
 }
 
-static void print_usage(FILE *out)
-{
-    fprintf(out, "usage: gcg-mc SUBCOMMAND [options] [files]\n       gcg-mc --version\n");
-    for (const commands_entry *e = commands; e->command; e++) {
-        if (e->heading) fprintf(out, "\n%s:\n", e->heading);
-        fprintf(out, "  %-10s %s\n", e->command->name, e->command->summary);
-    }
-    fprintf(out, "\ngcg-mc SUBCOMMAND --help lists its options; man gcg-mc-SUBCOMMAND explains them.\n");
-}
-
-static int unknown_command(const char *word)
-{
-    char quoted[256], list[512] = "";
-    const opt_command *nearest = commands_nearest(word);
-    size_t n = 0;
-    for (const commands_entry *e = commands; e->command && n < sizeof list; e++)
-        n += (size_t)snprintf(list + n, sizeof list - n, "%s%s", n ? ", " : "", e->command->name);
-    gcg_quote(quoted, word, (int64_t)strlen(word));
-    if (nearest)
-        return report_usage("unknown subcommand %s; did you mean %s? There are %s", quoted, nearest->name,
-                            list);
-    return report_usage("unknown subcommand %s; there are %s", quoted, list);
-}
-
 static int no_command(const char *word)
 {
     char quoted[256];
@@ -92,11 +69,12 @@ int main(int argc, char **argv)
     signal(SIGBUS, on_lost_page);
     gcg_blas_init();
     if (argc < 2) {
-        print_usage(stderr);
+        help_guide(stderr);
         return GCG_ERR_USAGE;
     }
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0) {
-        print_usage(stdout);
+    if (strcmp(argv[1], "help") == 0) return help_topic(argc - 1, argv + 1);
+    if (strcmp(argv[1], "--help") == 0) {
+        help_list();
         return report_close_stdout();
     }
     if (strcmp(argv[1], "--version") == 0) {
@@ -105,5 +83,5 @@ int main(int argc, char **argv)
     }
     const opt_command *command = commands_find(argv[1]);
     if (command) return command->run(argc - 1, argv + 1);
-    return argv[1][0] == '-' ? no_command(argv[1]) : unknown_command(argv[1]);
+    return argv[1][0] == '-' ? no_command(argv[1]) : help_unknown_command(argv[1]);
 }

@@ -179,12 +179,21 @@ static void print_entry(const opt_entry *e)
         printf("%s\n%31s%s\n", left, "", e->help);
 }
 
+/* 0 for a heading with nothing below it, which happens where commands share a table. */
+static int is_shown(const opt_command *c, size_t i)
+{
+    if (c->table[i].kind != OPT_GROUP || !opt_has(c, i)) return opt_has(c, i);
+    while (++i < c->entries && c->table[i].kind != OPT_GROUP)
+        if (opt_has(c, i)) return 1;
+    return 0;
+}
+
 static void print_help(const opt_command *c)
 {
     printf("usage: gcg-mc %s\n\n%s\n\n", c->usage, c->about);
     if (c->entries == 0 || c->table[0].kind != OPT_GROUP) puts("options:");
     for (size_t i = 0; i < c->entries; i++)
-        if (opt_has(c, i)) print_entry(&c->table[i]);
+        if (is_shown(c, i)) print_entry(&c->table[i]);
     printf("%-30s %s\n", "      --help", "print this and stop");
 }
 
