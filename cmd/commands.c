@@ -12,6 +12,7 @@ const commands_entry commands[] = {
     {"use a model", &command_predict},
     {NULL, &command_eval},
     {NULL, &command_recommend},
+    {NULL, &command_fold_in},
     {NULL, &command_similar},
     {NULL, &command_export},
     {"shell", &command_completion},

@@ -11,6 +11,7 @@ extern const opt_command command_convert;
 extern const opt_command command_eval;
 extern const opt_command command_export;
 extern const opt_command command_fit;
+extern const opt_command command_fold_in;
 extern const opt_command command_predict;
 extern const opt_command command_recommend;
 extern const opt_command command_similar;

@@ -167,6 +167,15 @@ void gcg_center_subtract_reading(const gcg_center *center, int as_double, gcg_cs
         x->shift = (gcg_csr_shift){center->mu, center->user_bias, center->item_bias, as_double};
 }
 
+double gcg_center_user_bias(gcg_center_kind kind, double mu, const double *item_bias, int64_t n,
+                            const int32_t *item, const double *x)
+{
+    double sum = 0;
+    if (kind != GCG_CENTER_USER && kind != GCG_CENTER_BOTH) return 0;
+    for (int64_t p = 0; p < n; p++) sum += x[p] - mu - item_bias[item[p]];
+    return sum / ((double)n + USER_SHRINK);
+}
+
 gcg_status gcg_margins_compute(const gcg_csr *x, gcg_margins *margins, gcg_err *err)
 {
     gcg_margins m = {.mean = mean_of(x),

@@ -33,6 +33,11 @@ gcg_status gcg_center_subtract(const gcg_center *center, int as_double, gcg_csr 
  * a mapped file, which then need no copy. */
 void gcg_center_subtract_reading(const gcg_center *center, int as_double, gcg_csr *x);
 
+/* The bias b_i of one more user, from its n ratings x of the given items, items' biases being known: the
+ * formulas above; 0 for kinds without user biases. */
+double gcg_center_user_bias(gcg_center_kind kind, double mu, const double *item_bias, int64_t n,
+                            const int32_t *item, const double *x);
+
 typedef struct {
     double mean;                      /* of all ratings */
     int64_t *user_count, *item_count; /* ratings per row, column */
