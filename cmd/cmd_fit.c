@@ -2,21 +2,20 @@
 #include <math.h>
 
 #include "base/parallel.h"
+#include "cmd/commands.h"
 #include "cmd/fit.h"
 #include "cmd/report.h"
-
-enum { EXIT_NOT_REACHED = 3 };
 
 /* Model first, then what became of the log, MODEL.done last. */
 static int write_all(fit_run *f)
 {
-    fit_outcome o = {&f->s, &f->d, &f->result, &f->log, &f->plan, f->set.lambda, f->lambda_max};
     gcg_err lost;
-    gcg_status log_status = fit_log_close(&f->log, &f->result, &lost);
-    gcg_status status = fit_write_model(&o, &f->err);
+    fit_log_end(&f->log, &f->result);
+    fit_outcome o = fit_outcome_of(f);
+    gcg_status log_status = fit_log_close(&f->log, &lost);
+    gcg_status status = fit_write_model(&o, f->s.output, &f->err);
     if (status) return report_error(&f->err, NULL);
-    int reached = f->result.stop == GCG_STOP_CONVERGED || f->result.stop == GCG_STOP_ZERO;
-    int code = log_status ? (int)log_status : reached ? 0 : EXIT_NOT_REACHED;
+    int code = log_status ? (int)log_status : fit_reached(&f->result) ? 0 : FIT_NOT_REACHED;
     if (log_status) report_error(&lost, NULL);
     status = fit_write_done(&o, code, &f->err);
     if (status) return report_error(&f->err, NULL);
@@ -25,6 +24,7 @@ static int write_all(fit_run *f)
         report_warning("lambda %.10g is not below lambda_max %.10g: the optimum is the zero matrix",
                        f->set.lambda, f->lambda_max);
     fit_say_outcome(&o);
+    fit_say_costs(f);
     return code;
 }
 
@@ -35,8 +35,9 @@ static void solve(void *ctx)
     fit_log_phase("centring", NAN, &f->log);
     f->status = fit_prepare(f);
     if (f->status) return;
-    fit_log_head(&f->log, &f->plan, f->set.lambda, f->lambda_max, f->threads);
-    f->status = fit_solve(f);
+    fit_log_head(&f->log, &f->plan, f->lambda_max, f->threads);
+    fit_log_begin(&f->log, f->set.lambda);
+    f->status = fit_solve(f, &f->d.ratings.x);
     fit_log_phase("writing", NAN, &f->log);
 }
 
@@ -52,7 +53,7 @@ static int run(fit_run *f)
 int cmd_fit(int argc, char **argv)
 {
     fit_run f = {0};
-    int code = fit_parse(argc, argv, &f.s);
+    int code = fit_parse(argc, argv, &command_fit, &f.s);
     if (code) return code < 0 ? 0 : code;
     report_say = (report_level){.quiet = f.s.quiet, .verbose = f.s.verbose};
     code = run(&f);

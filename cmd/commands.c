@@ -9,6 +9,7 @@ const commands_entry commands[] = {
     {NULL, &command_convert},
     {NULL, &command_synth},
     {"fit a model", &command_fit},
+    {NULL, &command_path},
     {"use a model", &command_predict},
     {NULL, &command_eval},
     {NULL, &command_recommend},

@@ -8,6 +8,7 @@
  * fit_memory.c    the memory plan
  * fit_log.c       the log, scores of the iterates
  * fit_progress.c  the progress line, times by phase
+ * fit_walk.c      fits at falling lambdas, each from the one before
  * fit_outcome.c   the model, MODEL.done, the closing report */
 #ifndef GCG_CMD_FIT_H
 #define GCG_CMD_FIT_H
@@ -22,8 +23,19 @@
 #include "maths/score.h"
 #include "solvers/solver.h"
 
+enum { FIT_LAMBDAS = 500 /* the most of a path */ };
 typedef struct {
+    double at[FIT_LAMBDAS]; /* falling */
+    int count;
+} fit_lambdas;
+
+typedef struct {
+    unsigned command; /* FIT_FIT, FIT_PATH */
     reading_settings reading;
+    fit_lambdas lambdas; /* none: n_lambdas of them, from lambda_max down to min_ratio of it */
+    int64_t n_lambdas;
+    double min_ratio;
+    int has_n_lambdas, has_min_ratio, keep_all;
     double lambda, lambda_ratio, gap, max_time, holdout;
     int has_lambda, has_ratio, has_holdout, has_rank, has_memory;
     int64_t max_iter, rank, atoms, max_memory;
@@ -36,6 +48,7 @@ typedef struct {
     int train_count;
 } fit_settings;
 
+enum { FIT_FIT = 1, FIT_PATH = 2 };
 enum { FIT_KEEP_LAST, FIT_KEEP_BEST };
 /* The comparators come after gcg. */
 enum { FIT_SOLVER_GCG, FIT_SOLVER_ALS_CG, FIT_SOLVER_SOFT_IMPUTE };
@@ -43,8 +56,15 @@ extern const char *const fit_precision_names[], *const fit_center_names[], *cons
                                                                                *const fit_solver_names[];
 
 int cmd_fit(int argc, char **argv);
-/* 0 when the fit can go on; else the exit code, -1 for --help. */
-int fit_parse(int argc, char **argv, fit_settings *s);
+int cmd_path(int argc, char **argv);
+/* 0 when the command can go on; else the exit code, -1 for --help. */
+int fit_parse(int argc, char **argv, const opt_command *command, fit_settings *s);
+
+/* lambda = 0: the rank alone is what limits the model. */
+static inline int fit_has_no_penalty(const fit_settings *s)
+{
+    return s->has_lambda && s->lambda == 0;
+}
 
 /* Test or validation ratings, by row and column of the training store. */
 typedef struct {
@@ -142,6 +162,7 @@ typedef struct fit_log {
     FILE *file;       /* NULL: none, or lost */
     const char *name; /* for messages */
     int is_stdout, lost, lost_errno;
+    int blocks;                   /* begun */
     int progress_line;            /* stderr is a terminal */
     int shares_terminal;          /* and the log goes there, too */
     double valid_rmse, test_rmse; /* of the last iterate */
@@ -151,8 +172,15 @@ typedef struct fit_log {
     double shown; /* when the progress line was last written */
 } fit_log;
 
+/* RMSE of the iterate on a set; NAN when the set is empty or was not given. */
+gcg_status fit_score(const fit_settings *s, const fit_data *d, const fit_set *set, const gcg_progress *p,
+                     double *rmse, gcg_err *err);
+
 gcg_status fit_log_open(fit_log *log, const fit_settings *s, const fit_data *d, gcg_err *err);
-void fit_log_head(fit_log *log, const fit_plan *plan, double lambda, double lambda_max, int threads);
+/* The lines that say what is solved. */
+void fit_log_head(fit_log *log, const fit_plan *plan, double lambda_max, int threads);
+/* Before each solve: a new block, its lambda, the column names. */
+void fit_log_begin(fit_log *log, double lambda);
 /* For gcg_solver_settings: user is the fit_log. */
 gcg_status fit_log_progress(const gcg_progress *progress, void *user, gcg_err *err);
 void fit_log_phase(const char *phase, double done, void *user);
@@ -164,9 +192,10 @@ void fit_log_clear(const fit_log *log);
 void fit_progress_take(fit_log *to, const gcg_progress *p);
 /* Seconds until the run ends, by the gap's fall or by --max-time; NAN where neither says anything. */
 double fit_progress_left(const fit_pace *pace, double wanted_gap, double now);
-/* After the solve: the certificate line; closes. GCG_ERR_IO when the log was lost to a write error (a closed
- * pipe is none). */
-gcg_status fit_log_close(fit_log *log, const gcg_solver_result *result, gcg_err *err);
+/* After each solve: how its bound was guarded, why it stopped. */
+void fit_log_end(fit_log *log, const gcg_solver_result *result);
+/* GCG_ERR_IO when the log was lost to a write error (a closed pipe is none). */
+gcg_status fit_log_close(fit_log *log, gcg_err *err);
 void fit_log_release(fit_log *log);
 
 /* Everything of one run. */
@@ -185,34 +214,66 @@ typedef struct {
     gcg_status status; /* of the work inside the session */
 } fit_run;
 
-enum { FIT_NOTHING_WRITTEN = 130 /* exit code after a signal */ };
+enum { FIT_NOT_REACHED = 3, FIT_NOTHING_WRITTEN = 130 /* exit codes */ };
 
 /* Everything before the session of threads: outputs are tested, signals caught, the ratings read, the memory
  * planned. 0, or the exit code after a message; with --dry-run nothing is left to do. */
 int fit_begin(fit_run *f);
 /* Inside the session: centres the ratings, finds lambda_max, and lambda where it is a fraction of that. */
 gcg_status fit_prepare(fit_run *f);
-/* The solver, with f->set. */
-gcg_status fit_solve(fit_run *f);
+/* The solver on x, with f->set. */
+gcg_status fit_solve(fit_run *f, const gcg_csr *x);
+/* The gap was reached. */
+int fit_reached(const gcg_solver_result *result);
 void fit_end(fit_run *f);
+
+/* The lambdas of s, or its grid: lambda_k = lambda_max min_ratio^(k / (n - 1)). */
+fit_lambdas fit_lambdas_of(const fit_settings *s, double lambda_max);
+
+/* After each solve of a walk: f->set.lambda, f->result. *stop = 1 ends the walk. */
+typedef gcg_status fit_walked(fit_run *f, int *stop, void *user);
+/* Inside the session: solves on x at each lambda in turn, the first from f->set's start, the others from the
+ * model before; --max-time is for all of them. A solve that was cut short by time or a signal is the last
+ * one. f->result is that of the last solve. */
+gcg_status fit_walk(fit_run *f, const gcg_csr *x, const fit_lambdas *lambdas, fit_walked *walked, void *user);
 
 /* What was solved, for the outputs. */
 typedef struct {
     const fit_settings *s;
     const fit_data *d;
-    const gcg_solver_result *result;
-    const fit_log *log;
     const fit_plan *plan;
     double lambda, lambda_max;
+    gcg_stop stop;
+    gcg_progress last;    /* of the solve */
+    gcg_progress written; /* the iterate that becomes the model: u, v */
+    const gcg_factors *u, *v;
+    double *singular_values;      /* NULL: from u */
+    double valid_rmse, test_rmse; /* of that one */
 } fit_outcome;
 
-/* Writes the model under its name, in one step. */
-gcg_status fit_write_model(const fit_outcome *o, gcg_err *err);
+/* A line about one solve of a path. */
+typedef struct {
+    double lambda, valid_rmse, test_rmse;
+    gcg_stop stop;
+    gcg_progress at;
+} fit_log_row;
+
+/* That of o, which also goes into the log. */
+fit_log_row fit_log_summary(fit_log *log, const fit_outcome *o);
+/* All of them as a table of their own, behind the blocks. */
+void fit_log_table(fit_log *log, const fit_log_row *rows, int count);
+
+/* Of the last fit_solve(), after the end of its log. */
+fit_outcome fit_outcome_of(const fit_run *f);
+/* Writes the model under this name, in one step. */
+gcg_status fit_write_model(const fit_outcome *o, const char *path, gcg_err *err);
 /* Writes MODEL.done. */
 gcg_status fit_write_done(const fit_outcome *o, int exit_code, gcg_err *err);
 /* Removes an old MODEL.done. */
 gcg_status fit_remove_done(const fit_settings *s, gcg_err *err);
 /* The last words on stderr. */
 void fit_say_outcome(const fit_outcome *o);
+/* --verbose: memory and times. */
+void fit_say_costs(const fit_run *f);
 
 #endif

@@ -83,21 +83,29 @@ static gcg_status take_pairs(const fit_settings *s, fit_data *d, gcg_diag *diag,
     return status;
 }
 
+/* --holdout: the test set of fit, the validation set of path. */
+static gcg_status hold_out(const fit_settings *s, fit_data *d, gcg_err *err)
+{
+    fit_set *set = s->command == FIT_PATH ? &d->valid : &d->test;
+    if (!s->has_holdout) return GCG_OK;
+    set->given = 1;
+    return gcg_ratings_hold_out(&d->ratings, s->holdout, s->seed, &set->pairs, err);
+}
+
 static gcg_status split(const fit_settings *s, fit_data *d, gcg_diag *diag, gcg_err *err)
 {
     gcg_status status = GCG_OK;
     d->test.what = "test";
     d->valid.what = "validation";
-    if (s->test_pairs || s->has_holdout) {
+    if (s->test_pairs) {
         d->test.given = 1;
-        status = s->test_pairs ? take_pairs(s, d, diag, err)
-                               : gcg_ratings_hold_out(&d->ratings, s->holdout, s->seed, &d->test.pairs, err);
-        if (!status && d->ratings.x.nnz == 0)
-            status = gcg_fail(err, GCG_ERR_DATA, NULL, 0, 0,
-                              "no training ratings are left: every one became a test rating");
-    } else {
-        status = read_set(s, s->test, d, &d->test, diag, err);
+        status = take_pairs(s, d, diag, err);
     }
+    if (!status) status = hold_out(s, d, err);
+    if (!status && d->ratings.x.nnz == 0)
+        status = gcg_fail(err, GCG_ERR_DATA, NULL, 0, 0,
+                          "no training ratings are left: every one became a test rating");
+    if (!status) status = read_set(s, s->test, d, &d->test, diag, err);
     if (!status) status = read_set(s, s->valid, d, &d->valid, diag, err);
     return status;
 }

@@ -53,7 +53,7 @@ static void put_number(fit_log *log, const char *key, double value)
     put(log, "# %s\t%s\n", key, report_number(text, value));
 }
 
-void fit_log_head(fit_log *log, const fit_plan *plan, double lambda, double lambda_max, int threads)
+void fit_log_head(fit_log *log, const fit_plan *plan, double lambda_max, int threads)
 {
     const fit_data *d = log->d;
     const fit_settings *s = log->s;
@@ -68,7 +68,6 @@ void fit_log_head(fit_log *log, const fit_plan *plan, double lambda, double lamb
     put_number(log, "mean", d->margins.mean);
     put_number(log, "center", d->center.mu);
     put(log, "# center_kind\t%s\n", fit_center_names[s->center]);
-    put_number(log, "lambda", lambda);
     put_number(log, "lambda_max", lambda_max);
     put(log, "# threads\t%d\n# valid_n\t%" PRId64 "\n# test_n\t%" PRId64 "\n", threads, d->valid.pairs.n,
         d->test.pairs.n);
@@ -81,16 +80,21 @@ void fit_log_head(fit_log *log, const fit_plan *plan, double lambda, double lamb
         put(log, "# rank_cap\t%" PRId32 "\n", plan->cap);
     else
         put(log, "# rank_cap\tnone\n");
+}
+
+void fit_log_begin(fit_log *log, double lambda)
+{
+    if (log->blocks++ > 0) put(log, "\n\n"); /* so gnuplot's index tells them apart */
+    put_number(log, "lambda", lambda);
     put(log, "iter\ttime_s\tobjective\tdual\tgap\tnuc_norm\trank\ttrain_rmse\tvalid_rmse\ttest_"
              "rmse\tmatvecs\tpasses\n");
 }
 
 /* ---- scores ---- */
 
-static gcg_status score(const fit_log *log, const gcg_progress *p, const fit_set *set, double *rmse,
-                        gcg_err *err)
+gcg_status fit_score(const fit_settings *s, const fit_data *d, const fit_set *set, const gcg_progress *p,
+                     double *rmse, gcg_err *err)
 {
-    const fit_data *d = log->d;
     gcg_score_sums sums = {0};
     *rmse = NAN;
     if (!set->given) return GCG_OK;
@@ -105,8 +109,8 @@ static gcg_status score(const fit_log *log, const gcg_progress *p, const fit_set
                          .item_sum = d->margins.item_sum,
                          .mean = d->margins.mean,
                          .shrink = GCG_SCORE_SHRINK,
-                         .low = log->s->clip.low,
-                         .high = log->s->clip.high};
+                         .low = s->clip.low,
+                         .high = s->clip.high};
     gcg_status status =
         gcg_score_add(&scorer, set->pairs.n, set->pairs.user, set->pairs.item, set->pairs.value, &sums, err);
     *rmse = gcg_score_all_row(&sums).rmse;
@@ -135,8 +139,8 @@ gcg_status fit_log_progress(const gcg_progress *p, void *user, gcg_err *err)
 {
     fit_log *log = user;
     char text[8][32];
-    gcg_status status = score(log, p, &log->d->valid, &log->valid_rmse, err);
-    if (!status) status = score(log, p, &log->d->test, &log->test_rmse, err);
+    gcg_status status = fit_score(log->s, log->d, &log->d->valid, p, &log->valid_rmse, err);
+    if (!status) status = fit_score(log->s, log->d, &log->d->test, p, &log->test_rmse, err);
     if (!status) status = take_if_best(log, p, err);
     if (status) return status;
     const double values[8] = {p->time_s,   p->objective,  p->dual,         p->gap,
@@ -158,7 +162,7 @@ static void give_last_bound(gcg_progress *at, const gcg_progress *last)
     at->gap = isnan(at->dual) ? NAN : gcg_certificate_gap(at->objective, at->dual);
 }
 
-gcg_status fit_log_close(fit_log *log, const gcg_solver_result *result, gcg_err *err)
+void fit_log_end(fit_log *log, const gcg_solver_result *result)
 {
     const gcg_progress *p = &result->last;
     give_last_bound(&log->best.at, p);
@@ -167,6 +171,41 @@ gcg_status fit_log_close(fit_log *log, const gcg_solver_result *result, gcg_err 
     else
         put(log, "# certificate\t%s\n", gcg_certificate_name(p->rule));
     put(log, "# status\t%s\n", gcg_stop_name(result->stop));
+}
+
+/* ---- a path ---- */
+
+static const char summary_names[] = "lambda\titerations\ttime_s\tobjective\tdual\tgap\tnuc_norm\trank\t"
+                                    "train_rmse\tvalid_rmse\ttest_rmse\tpasses\tstatus";
+
+static void put_row(fit_log *log, const char *before, const fit_log_row *row)
+{
+    const gcg_progress *p = &row->at;
+    const double values[9] = {row->lambda, p->time_s,     p->objective,    p->dual,       p->gap,
+                              p->nuc_norm, p->train_rmse, row->valid_rmse, row->test_rmse};
+    char text[9][32];
+    for (int i = 0; i < 9; i++) report_number(text[i], values[i]);
+    put(log, "%s%s\t%" PRId64 "\t%s\t%s\t%s\t%s\t%s\t%" PRId32 "\t%s\t%s\t%s\t%.0f\t%s\n", before, text[0],
+        p->iter, text[1], text[2], text[3], text[4], text[5], p->rank, text[6], text[7], text[8], p->passes,
+        gcg_stop_name(row->stop));
+}
+
+fit_log_row fit_log_summary(fit_log *log, const fit_outcome *o)
+{
+    fit_log_row row = {o->lambda, o->valid_rmse, o->test_rmse, o->stop, o->written};
+    row.at.u = row.at.v = NULL;
+    put_row(log, "# summary\t", &row);
+    return row;
+}
+
+void fit_log_table(fit_log *log, const fit_log_row *rows, int count)
+{
+    put(log, "\n\n%s\n", summary_names);
+    for (int i = 0; i < count; i++) put_row(log, "", &rows[i]);
+}
+
+gcg_status fit_log_close(fit_log *log, gcg_err *err)
+{
     if (log->file && !log->is_stdout && fclose(log->file) != 0) {
         log->lost = 1;
         log->lost_errno = errno;

@@ -68,7 +68,7 @@ static void count_centring(const fit_settings *s, const gcg_csr *x, memory_table
 /* The rank that the solver cannot do without: comparators work at it, and so does lambda = 0. */
 static int rank_is_given(const fit_settings *s)
 {
-    return s->solver != FIT_SOLVER_GCG || (s->lambda == 0 && !s->has_ratio);
+    return s->solver != FIT_SOLVER_GCG || fit_has_no_penalty(s);
 }
 
 /* Float factors that could not go on in double stay what they are. */
@@ -112,7 +112,8 @@ static gcg_status refuse(const fit_plan *p, gcg_err *err)
 static void plan(const fit_settings *s, const gcg_csr *x, gcg_solver_settings *set, fit_plan *p)
 {
     gcg_plan_data data = gcg_plan_data_of(x, set);
-    data.copies = (s->keep == FIT_KEEP_BEST) + (set->start_u != NULL);
+    data.copies =
+        (s->keep == FIT_KEEP_BEST) + (set->start_u != NULL) + (s->command == FIT_PATH); /* the model before */
     count_centring(s, x, &p->table, &data);
     choose(s, &data, p->limit - memory_without_solver(&p->table), set, p);
     p->table.solver = needs_of[s->solver](&data, set, p->rank);

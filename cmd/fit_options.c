@@ -1,5 +1,6 @@
 /* The options of fit and what must hold between them: see fit.h. */
 #define _POSIX_C_SOURCE 200809L
+#include <inttypes.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -21,6 +22,35 @@ const char *const fit_solver_names[] = {"gcg", "als-cg", "soft-impute", NULL};
 #define FIELD(name) .offset = offsetof(fit_settings, name)
 #define SEEN(name) .seen_offset = offsetof(fit_settings, name)
 
+/* --lambdas L1,L2,...: see fit_lambdas. */
+static int parse_lambdas(const char *text, void *field, char *message, size_t size)
+{
+    fit_lambdas *list = field;
+    char item[64];
+    list->count = 0;
+    for (const char *at = text;; at++) {
+        size_t length = strcspn(at, ",");
+        double value;
+        if (length >= sizeof item || list->count == FIT_LAMBDAS) {
+            snprintf(message, size, "at most %d numbers, none of them that long", FIT_LAMBDAS);
+            return -1;
+        }
+        memcpy(item, at, length);
+        item[length] = '\0';
+        if (opt_number(item, &value) != 0 || !(value > 0) || !isfinite(value)) {
+            snprintf(message, size, "wants numbers of more than 0 with commas between, not '%.40s'", item);
+            return -1;
+        }
+        if (list->count > 0 && value >= list->at[list->count - 1]) {
+            snprintf(message, size, "each has to be smaller than the one before: %.40s is not", item);
+            return -1;
+        }
+        list->at[list->count++] = value;
+        at += length;
+        if (!*at) return 0;
+    }
+}
+
 static const opt_entry table[] = {
     OPT_HEADING("problem"),
     {.name = "lambda",
@@ -31,7 +61,8 @@ static const opt_entry table[] = {
      .min = 0,
      .max = INFINITY,
      .wants = "more than 0 (0 only with --rank)",
-     .help = "weight of the trace norm, > 0 (0 only with --rank)"},
+     .help = "weight of the trace norm, > 0 (0 only with --rank)",
+     .not_in = FIT_PATH},
     {.name = "lambda-ratio",
      .kind = OPT_REAL,
      FIELD(lambda_ratio),
@@ -40,7 +71,34 @@ static const opt_entry table[] = {
      .min = 0,
      .open_min = 1,
      .max = 1,
-     .help = "lambda as a fraction of lambda_max, 0 < R <= 1"},
+     .help = "lambda as a fraction of lambda_max, 0 < R <= 1",
+     .not_in = FIT_PATH},
+    {.name = "lambdas",
+     .kind = OPT_CUSTOM,
+     FIELD(lambdas),
+     .argument = "L1,L2,...",
+     .parse = parse_lambdas,
+     .help = "weights of the trace norm, falling",
+     .not_in = FIT_FIT},
+    {.name = "n-lambdas",
+     .kind = OPT_COUNT,
+     FIELD(n_lambdas),
+     SEEN(has_n_lambdas),
+     .argument = "N",
+     .min = 2,
+     .max = FIT_LAMBDAS,
+     .help = "or so many, from lambda_max down (20)",
+     .not_in = FIT_FIT},
+    {.name = "min-ratio",
+     .kind = OPT_REAL,
+     FIELD(min_ratio),
+     SEEN(has_min_ratio),
+     .argument = "R",
+     .min = 0,
+     .open_min = 1,
+     .max = 0.999,
+     .help = "the last as a fraction of lambda_max (0.01)",
+     .not_in = FIT_FIT},
     {.name = "rank",
      .kind = OPT_COUNT,
      FIELD(rank),
@@ -94,7 +152,18 @@ static const opt_entry table[] = {
      .min = 0,
      .open_min = 1,
      .max = 0.99,
-     .help = "draw this fraction of TRAIN as test set"},
+     .help = "draw this fraction of TRAIN as test set",
+     .not_in = FIT_PATH},
+    {.name = "holdout",
+     .kind = OPT_REAL,
+     FIELD(holdout),
+     SEEN(has_holdout),
+     .argument = "F",
+     .min = 0,
+     .open_min = 1,
+     .max = 0.99,
+     .help = "draw this fraction of TRAIN as validation set",
+     .not_in = FIT_FIT},
     {.name = "test-pairs",
      .kind = OPT_FILE,
      FIELD(test_pairs),
@@ -110,7 +179,8 @@ static const opt_entry table[] = {
      FIELD(keep),
      .argument = "last|best",
      .choices = fit_keep_names,
-     .help = "which iterate to write; best = smallest validation RMSE"},
+     .help = "which iterate to write; best = smallest validation RMSE",
+     .not_in = FIT_PATH},
     {.name = "clip",
      .kind = OPT_CUSTOM,
      FIELD(clip),
@@ -123,7 +193,20 @@ static const opt_entry table[] = {
      .kind = OPT_FILE,
      FIELD(output),
      .argument = "MODEL",
-     .help = "write the model here"},
+     .help = "write the model here",
+     .not_in = FIT_PATH},
+    {.name = "output",
+     .letter = 'o',
+     .kind = OPT_FILE,
+     FIELD(output),
+     .argument = "PREFIX",
+     .help = "write the best model here",
+     .not_in = FIT_FIT},
+    {.name = "keep-all",
+     .kind = OPT_FLAG,
+     FIELD(keep_all),
+     .help = "also write every model: PREFIX.1, PREFIX.2, ...",
+     .not_in = FIT_FIT},
     {.name = "log",
      .kind = OPT_FILE,
      FIELD(log),
@@ -159,7 +242,8 @@ static const opt_entry table[] = {
      FIELD(solver),
      .argument = "NAME",
      .choices = fit_solver_names,
-     .help = "gcg (default); comparators, with --rank: als-cg, soft-impute"},
+     .help = "gcg (default); comparators, with --rank: als-cg, soft-impute",
+     .not_in = FIT_PATH},
     {.name = "atoms",
      .kind = OPT_COUNT,
      FIELD(atoms),
@@ -196,11 +280,29 @@ const opt_command command_fit = {
              "TRAIN: rating files, a folder of Netflix files, or - for standard input.",
     .table = table,
     .entries = sizeof table / sizeof *table,
+    .bit = FIT_FIT,
     .run = cmd_fit,
+};
+
+const opt_command command_path = {
+    .name = "path",
+    .summary = "fits at falling lambdas, the best by validation kept",
+    .usage = "path -o PREFIX [options] TRAIN...",
+    .about = "Fits as gcg-mc fit does at each lambda, from the largest, each from the model before. The\n"
+             "best by validation (--valid or --holdout; without them the last) becomes PREFIX.\n"
+             "Stops when the validation RMSE has risen three times in a row.",
+    .table = table,
+    .entries = sizeof table / sizeof *table,
+    .bit = FIT_PATH,
+    .run = cmd_path,
 };
 
 static int check_lambda(const fit_settings *s)
 {
+    if (s->command == FIT_PATH)
+        return s->lambdas.count > 0 && (s->has_n_lambdas || s->has_min_ratio)
+                   ? report_usage("--lambdas names them all: leave --n-lambdas and --min-ratio out")
+                   : 0;
     if (s->has_lambda && s->has_ratio) return report_usage("--lambda and --lambda-ratio: give one of them");
     if (!s->has_lambda && !s->has_ratio)
         return report_usage(
@@ -260,8 +362,22 @@ static int check_input(const output_list *outputs, const char *input)
     return 0;
 }
 
+/* --keep-all: PREFIX.1, PREFIX.2, ... */
+static int check_numbered(const fit_settings *s, const char *input)
+{
+    int64_t most = s->lambdas.count > 0 ? s->lambdas.count : s->n_lambdas;
+    char name[PATH_MAX + 24];
+    if (!s->keep_all || !input || strcmp(input, "-") == 0) return 0;
+    for (int64_t k = 1; k <= most; k++) {
+        snprintf(name, sizeof name, "%s.%" PRId64, s->output, k);
+        if (gcg_output_same_file(name, input))
+            return report_usage("--keep-all would overwrite an input, %s", name);
+    }
+    return 0;
+}
+
 /* A folder stands for the files in it. */
-static int check_train(const output_list *outputs, const char *train)
+static int check_train(const fit_settings *s, const output_list *outputs, const char *train)
 {
     gcg_paths paths = {0};
     gcg_err err;
@@ -269,6 +385,7 @@ static int check_train(const output_list *outputs, const char *train)
     if (strcmp(train, "-") == 0) return 0;
     if (gcg_paths_add(&paths, train, &err) != GCG_OK) code = report_error(&err, NULL);
     for (int i = 0; i < paths.count && !code; i++) code = check_input(outputs, paths.path[i]);
+    for (int i = 0; i < paths.count && !code; i++) code = check_numbered(s, paths.path[i]);
     gcg_paths_release(&paths);
     return code;
 }
@@ -292,8 +409,9 @@ static int check_outputs(const fit_settings *s)
     if (s->init && outputs.count > 0 && outputs.path[outputs.count - 1] == s->log &&
         gcg_output_same_file(s->log, s->init))
         return report_usage("--log %s is also an input: it would be overwritten", s->log);
-    for (int i = 0; i < s->train_count && !code; i++) code = check_train(&outputs, s->train[i]);
+    for (int i = 0; i < s->train_count && !code; i++) code = check_train(s, &outputs, s->train[i]);
     for (int i = 0; i < 3 && !code; i++) code = check_input(&outputs, others[i]);
+    for (int i = 0; i < 3 && !code; i++) code = check_numbered(s, others[i]);
     return code;
 }
 
@@ -315,8 +433,12 @@ static int check_solver(const fit_settings *s)
 
 static int check_rest(const fit_settings *s)
 {
-    if ((s->test != NULL) + (s->test_pairs != NULL) + s->has_holdout > 1)
-        return report_usage("--test, --test-pairs and --holdout: give one of them");
+    int is_fit = s->command == FIT_FIT;
+    if ((s->test != NULL) + (s->test_pairs != NULL) + (is_fit && s->has_holdout) > 1)
+        return report_usage("--test%s --test-pairs%s: give one of them", is_fit ? "," : " and",
+                            is_fit ? " and --holdout" : "");
+    if (!is_fit && s->valid && s->has_holdout)
+        return report_usage("--valid and --holdout both make the validation set: give one of them");
     if (s->keep == FIT_KEEP_BEST && !s->valid)
         return report_usage("--keep best needs --valid FILE to choose by");
     if (s->plain && s->atoms > 1)
@@ -327,15 +449,23 @@ static int check_rest(const fit_settings *s)
     return 0;
 }
 
-int fit_parse(int argc, char **argv, fit_settings *s)
+int fit_parse(int argc, char **argv, const opt_command *command, fit_settings *s)
 {
-    *s = (fit_settings){
-        .gap = 1e-3, .max_iter = 500, .max_time = INFINITY, .seed = 1, .clip = SCORING_NO_CLIP};
-    int code = opt_parse(argc, argv, &command_fit, s, &s->train, &s->train_count);
+    *s = (fit_settings){.command = command->bit,
+                        .n_lambdas = 20,
+                        .min_ratio = 0.01,
+                        .gap = 1e-3,
+                        .max_iter = 500,
+                        .max_time = INFINITY,
+                        .seed = 1,
+                        .clip = SCORING_NO_CLIP};
+    int code = opt_parse(argc, argv, command, s, &s->train, &s->train_count);
     if (!code) code = check_lambda(s);
     if (!code && s->train_count == 0)
         code = report_usage("no TRAIN: name rating files, a folder, or - for standard input");
-    if (!code && !s->output && !s->dry_run) code = report_usage("no -o MODEL: where should the model go?");
+    if (!code && !s->output && !s->dry_run)
+        code =
+            report_usage("no -o %s: where should the model go?", s->command == FIT_PATH ? "PREFIX" : "MODEL");
     if (!code) code = check_reading(s);
     if (!code) code = check_stdin(s);
     if (!code) code = check_solver(s);

@@ -15,23 +15,29 @@
 #include "io/model_io.h"
 #include "io/output.h"
 
-/* The iterate that is written. */
-static const gcg_progress *written(const fit_outcome *o)
+fit_outcome fit_outcome_of(const fit_run *f)
 {
-    return o->log->best.taken ? &o->log->best.at : &o->result->last;
-}
-
-static double written_rmse(const fit_outcome *o, int valid)
-{
-    const fit_log *log = o->log;
-    if (log->best.taken) return valid ? log->best.valid_rmse : log->best.test_rmse;
-    return valid ? log->valid_rmse : log->test_rmse;
+    const fit_best *best = &f->log.best;
+    fit_outcome o = {.s = &f->s,
+                     .d = &f->d,
+                     .plan = &f->plan,
+                     .lambda = f->set.lambda,
+                     .lambda_max = f->lambda_max,
+                     .stop = f->result.stop,
+                     .last = f->result.last,
+                     .written = best->taken ? best->at : f->result.last,
+                     .u = best->taken ? &best->u : &f->result.u,
+                     .v = best->taken ? &best->v : &f->result.v,
+                     .singular_values = best->taken ? NULL : f->result.singular_values,
+                     .valid_rmse = best->taken ? best->valid_rmse : f->log.valid_rmse,
+                     .test_rmse = best->taken ? best->test_rmse : f->log.test_rmse};
+    return o;
 }
 
 static void put_result(gcg_json *j, const fit_outcome *o)
 {
-    const gcg_progress *p = written(o);
-    gcg_json_string(j, "status", gcg_stop_name(o->result->stop));
+    const gcg_progress *p = &o->written;
+    gcg_json_string(j, "status", gcg_stop_name(o->stop));
     gcg_json_number(j, "objective", p->objective);
     gcg_json_number(j, "dual", p->dual);
     gcg_json_number(j, "gap", p->gap);
@@ -89,13 +95,12 @@ static gcg_status singular_values(const gcg_factors *u, double **out, gcg_err *e
     return GCG_OK;
 }
 
-gcg_status fit_write_model(const fit_outcome *o, gcg_err *err)
+gcg_status fit_write_model(const fit_outcome *o, const char *path, gcg_err *err)
 {
     const fit_data *d = o->d;
-    int best = o->log->best.taken;
     double *s = NULL;
-    gcg_model m = {.u = best ? o->log->best.u : o->result->u,
-                   .v = best ? o->log->best.v : o->result->v,
+    gcg_model m = {.u = *o->u,
+                   .v = *o->v,
                    .users = d->ratings.users,
                    .items = d->ratings.items,
                    .mean = d->margins.mean,
@@ -107,10 +112,10 @@ gcg_status fit_write_model(const fit_outcome *o, gcg_err *err)
                    .mu = d->center.mu,
                    .user_bias = d->center.user_bias,
                    .item_bias = d->center.item_bias};
-    gcg_status status = best ? singular_values(&m.u, &s, err) : GCG_OK;
-    m.singular_values = best ? s : o->result->singular_values;
+    gcg_status status = o->singular_values ? GCG_OK : singular_values(&m.u, &s, err);
+    m.singular_values = s ? s : o->singular_values;
     if (!status) status = describe(o, &m.options_json, err);
-    if (!status) status = gcg_model_write(o->s->output, &m, err);
+    if (!status) status = gcg_model_write(path, &m, err);
     gcg_mem_free(m.options_json);
     gcg_mem_free(s);
     return status;
@@ -148,9 +153,9 @@ gcg_status fit_write_done(const fit_outcome *o, int exit_code, gcg_err *err)
     gcg_json_open(&j, NULL, '{');
     gcg_json_integer(&j, "exit", exit_code);
     put_result(&j, o);
-    gcg_json_number(&j, "valid_rmse", written_rmse(o, 1));
-    gcg_json_number(&j, "test_rmse", written_rmse(o, 0));
-    gcg_json_number(&j, "seconds", o->result->last.time_s);
+    gcg_json_number(&j, "valid_rmse", o->valid_rmse);
+    gcg_json_number(&j, "test_rmse", o->test_rmse);
+    gcg_json_number(&j, "seconds", o->last.time_s);
     gcg_json_close(&j, '}');
     gcg_status status = gcg_json_finish(&j, &text, err);
     if (!status && !name) status = gcg_fail_memory(err, "file name");
@@ -184,10 +189,10 @@ static void rule_in_words(const gcg_progress *p, char text[80])
 static void warn_of_stop(const fit_outcome *o)
 {
     const fit_settings *s = o->s;
-    const gcg_progress *p = &o->result->last;
+    const gcg_progress *p = &o->last;
     char gaps[80] = "";
     if (!isnan(p->gap)) snprintf(gaps, sizeof gaps, " (gap %.2e, wanted %g)", p->gap, s->gap);
-    switch (o->result->stop) {
+    switch (o->stop) {
     case GCG_STOP_MAX_ITER:
         report_warning("stopped by --max-iter %" PRId64 " before it converged%s: raise it", s->max_iter,
                        gaps);
@@ -217,28 +222,31 @@ static void warn_of_stop(const fit_outcome *o)
 
 void fit_say_outcome(const fit_outcome *o)
 {
-    const gcg_progress *p = &o->result->last;
+    const gcg_progress *p = &o->last;
     char rule[80];
     rule_in_words(p, rule);
     warn_of_stop(o);
     report_note("%s after %" PRId64 " iteration%s, %.2f s: objective %.10g, gap %.2e (%s), rank %" PRId32
                 ", train RMSE %.6g",
-                gcg_stop_name(o->result->stop), p->iter, p->iter == 1 ? "" : "s", p->time_s, p->objective,
-                p->gap, rule, p->rank, p->train_rmse);
-    if (o->s->solver != FIT_SOLVER_GCG && o->result->stop == GCG_STOP_CONVERGED && p->gap > o->s->gap)
+                gcg_stop_name(o->stop), p->iter, p->iter == 1 ? "" : "s", p->time_s, p->objective, p->gap,
+                rule, p->rank, p->train_rmse);
+    if (o->s->solver != FIT_SOLVER_GCG && o->stop == GCG_STOP_CONVERGED && p->gap > o->s->gap)
         report_note("--solver %s stops when a sweep gains little, whatever the gap, which is known only then",
                     fit_solver_names[o->s->solver]);
-    if (o->log->best.taken)
-        report_note("the model is that of iteration %" PRId64 ", best by validation RMSE",
-                    o->log->best.at.iter);
-    if (o->d->valid.given) report_note("validation RMSE %.6g", written_rmse(o, 1));
-    if (o->d->test.given) report_note("test RMSE %.6g", written_rmse(o, 0));
-    if (!o->s->verbose) return;
+    if (o->written.iter < p->iter)
+        report_note("the model is that of iteration %" PRId64 ", best by validation RMSE", o->written.iter);
+    if (o->d->valid.given) report_note("validation RMSE %.6g", o->valid_rmse);
+    if (o->d->test.given) report_note("test RMSE %.6g", o->test_rmse);
+}
+
+void fit_say_costs(const fit_run *f)
+{
     char peak[32], planned[32];
     int64_t bytes = memory_peak();
+    if (!f->s.verbose) return;
     report_note("memory: %s at most (%" PRId64 " bytes), %s were planned", memory_text(peak, bytes), bytes,
-                memory_text(planned, memory_total(&o->plan->table)));
-    const fit_times *times = &o->log->times;
+                memory_text(planned, memory_total(&f->plan.table)));
+    const fit_times *times = &f->log.times;
     for (int i = 0; i < FIT_PHASES && times->phase[i].name; i++)
         report_note("time in %s: %.2f s", times->phase[i].name, times->phase[i].seconds);
 }

@@ -55,14 +55,14 @@ static int32_t rank_limit(fit_settings *s, const gcg_csr *x)
                     s->rank, x->rows, x->cols, least);
         s->rank = least;
     }
-    int is_limit = s->solver == FIT_SOLVER_GCG && (s->lambda > 0 || s->has_ratio);
+    int is_limit = s->solver == FIT_SOLVER_GCG && !fit_has_no_penalty(s);
     return is_limit ? 0 : least;
 }
 
 static void apply_settings(fit_run *f)
 {
     f->set = gcg_solver_settings_defaults();
-    f->set.lambda = f->s.has_ratio ? 1 : f->s.lambda; /* a ratio's comes with lambda_max */
+    f->set.lambda = f->s.has_lambda ? f->s.lambda : 1; /* others come with lambda_max */
     f->set.gap = f->s.gap;
     f->set.max_iter = f->s.max_iter;
     f->set.max_time = f->s.max_time;
@@ -140,9 +140,14 @@ gcg_status fit_prepare(fit_run *f)
     return status;
 }
 
-gcg_status fit_solve(fit_run *f)
+gcg_status fit_solve(fit_run *f, const gcg_csr *x)
 {
-    return solvers[f->s.solver](&f->d.ratings.x, &f->set, &f->result, &f->err);
+    return solvers[f->s.solver](x, &f->set, &f->result, &f->err);
+}
+
+int fit_reached(const gcg_solver_result *result)
+{
+    return result->stop == GCG_STOP_CONVERGED || result->stop == GCG_STOP_ZERO;
 }
 
 void fit_end(fit_run *f)

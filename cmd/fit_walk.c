@@ -1,0 +1,43 @@
+/* Fits at falling lambdas, each from the model before: path, cv, and fit --lambda auto. See fit.h. */
+#include <math.h>
+
+#include "base/clock.h"
+#include "cmd/fit.h"
+
+fit_lambdas fit_lambdas_of(const fit_settings *s, double lambda_max)
+{
+    fit_lambdas out = s->lambdas;
+    if (out.count > 0) return out;
+    out.count = (int)s->n_lambdas;
+    if (!(lambda_max > 0)) lambda_max = 1; /* only zeros: any lambda gives the zero matrix */
+    for (int k = 0; k < out.count; k++)
+        out.at[k] = lambda_max * pow(s->min_ratio, (double)k / (out.count - 1));
+    return out;
+}
+
+gcg_status fit_walk(fit_run *f, const gcg_csr *x, const fit_lambdas *lambdas, fit_walked *walked, void *user)
+{
+    const gcg_solver_settings before = f->set;
+    double deadline = gcg_clock_now() + before.max_time;
+    gcg_status status = GCG_OK;
+    int stop = 0;
+    for (int k = 0; k < lambdas->count && !stop && !status; k++) {
+        gcg_solver_result previous = f->result;
+        f->result = (gcg_solver_result){0};
+        f->set.lambda = lambdas->at[k];
+        f->set.max_time = fmax(deadline - gcg_clock_now(), 0);
+        if (k > 0) {
+            f->set.start_u = &previous.u;
+            f->set.start_v = &previous.v;
+        }
+        status = fit_solve(f, x);
+        gcg_solver_result_release(&previous);
+        if (status) break;
+        stop = f->result.stop == GCG_STOP_SIGNAL || f->result.stop == GCG_STOP_MAX_TIME;
+        int enough = 0;
+        status = walked(f, &enough, user);
+        stop = stop || enough;
+    }
+    f->set = before;
+    return status;
+}
