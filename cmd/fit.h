@@ -43,6 +43,8 @@ typedef struct {
     uint64_t seed;
     const char *valid, *test, *test_pairs, *init, *output, *log;
     scoring_clip clip;
+    gcg_norm norm; /* --norm-weights, --norm-smooth */
+    int has_norm_weights, has_norm_smooth;
     int plain, certify, quiet, verbose, dry_run;
     char **train;
     int train_count;
@@ -109,7 +111,8 @@ void fit_start_release(fit_start *start); /* twice is fine */
 
 /* The iterate that will be written: the last one, or the best by validation. */
 typedef struct {
-    gcg_factors u, v; /* a copy; empty when it is the solver's last iterate */
+    gcg_factors u, v; /* a copy, W = U V'; empty when it is the solver's last iterate */
+    double *singular_values;
     gcg_progress at;
     double valid_rmse, test_rmse;
     int taken;
@@ -247,7 +250,7 @@ typedef struct {
     gcg_progress last;    /* of the solve */
     gcg_progress written; /* the iterate that becomes the model: u, v */
     const gcg_factors *u, *v;
-    double *singular_values;      /* NULL: from u */
+    double *singular_values;
     double valid_rmse, test_rmse; /* of that one */
 } fit_outcome;
 

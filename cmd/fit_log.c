@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "cmd/fit.h"
 #include "cmd/report.h"
 #include "cmd/version.h"
@@ -68,6 +69,9 @@ void fit_log_head(fit_log *log, const fit_plan *plan, double lambda_max, int thr
     put_number(log, "mean", d->margins.mean);
     put_number(log, "center", d->center.mu);
     put(log, "# center_kind\t%s\n", fit_center_names[s->center]);
+    put_number(log, "norm_exponent_user", s->norm.exponent_user);
+    put_number(log, "norm_exponent_item", s->norm.exponent_item);
+    put_number(log, "norm_smooth", s->norm.smooth);
     put_number(log, "lambda_max", lambda_max);
     put(log, "# threads\t%d\n# valid_n\t%" PRId64 "\n# test_n\t%" PRId64 "\n", threads, d->valid.pairs.n,
         d->test.pairs.n);
@@ -100,6 +104,8 @@ gcg_status fit_score(const fit_settings *s, const fit_data *d, const fit_set *se
     if (!set->given) return GCG_OK;
     gcg_scorer scorer = {.u = p->u,
                          .v = p->v,
+                         .user_scale = p->row_scale,
+                         .item_scale = p->col_scale,
                          .mu = d->center.mu,
                          .user_bias = d->center.user_bias,
                          .item_bias = d->center.item_bias,
@@ -117,15 +123,38 @@ gcg_status fit_score(const fit_settings *s, const fit_data *d, const fit_set *se
     return status;
 }
 
+/* Of the iterate: squared column norms of the balanced factors. */
+static gcg_status singular_values(const gcg_factors *u, double **out, gcg_err *err)
+{
+    double *s = gcg_mem_zalloc_array(u->k, sizeof *s);
+    if (!s) return gcg_fail_memory(err, "model");
+    for (int32_t i = 0; i < u->rows; i++)
+        for (int32_t q = 0; q < u->k; q++) s[q] += gcg_factors_get(u, i, q) * gcg_factors_get(u, i, q);
+    *out = s;
+    return GCG_OK;
+}
+
+static void best_release(fit_best *best)
+{
+    gcg_factors_release(&best->u);
+    gcg_factors_release(&best->v);
+    gcg_mem_free(best->singular_values);
+    best->singular_values = NULL;
+}
+
 static gcg_status take_if_best(fit_log *log, const gcg_progress *p, gcg_err *err)
 {
     fit_best *best = &log->best;
     if (log->s->keep != FIT_KEEP_BEST) return GCG_OK;
     if (best->taken && log->valid_rmse >= best->valid_rmse) return GCG_OK; /* nan: nothing to choose by */
-    gcg_factors_release(&best->u);
-    gcg_factors_release(&best->v);
+    best_release(best);
     gcg_status status = gcg_factors_copy(p->u, p->u->type, &best->u, err);
     if (!status) status = gcg_factors_copy(p->v, p->v->type, &best->v, err);
+    if (!status) status = singular_values(p->u, &best->singular_values, err);
+    if (!status && p->row_scale) {
+        gcg_factors_scale_rows(&best->u, p->row_scale);
+        gcg_factors_scale_rows(&best->v, p->col_scale);
+    }
     best->at = *p;
     best->valid_rmse = log->valid_rmse;
     best->test_rmse = log->test_rmse;
@@ -219,6 +248,5 @@ void fit_log_release(fit_log *log)
 {
     if (log->file && !log->is_stdout) fclose(log->file);
     log->file = NULL;
-    gcg_factors_release(&log->best.u);
-    gcg_factors_release(&log->best.v);
+    best_release(&log->best);
 }

@@ -19,6 +19,33 @@ const char *const fit_center_names[] = {"none", "global", "user", "item", "both"
 const char *const fit_keep_names[] = {"last", "best", NULL};
 const char *const fit_solver_names[] = {"gcg", "als-cg", "soft-impute", NULL};
 
+/* none, counts, or the exponent of the numbers of ratings: A, or one for users and one for items. */
+static int parse_norm_weights(const char *text, void *field, char *message, size_t size)
+{
+    gcg_norm *norm = field;
+    char first[64];
+    size_t length = strcspn(text, ",");
+    int is_pair = text[length] == ',';
+    double user = 0, item = 0;
+    if (strcmp(text, "counts") == 0) {
+        user = item = 1;
+    } else if (strcmp(text, "none") != 0) {
+        snprintf(first, sizeof first, "%.*s", (int)(length < sizeof first ? length : 0), text);
+        int bad = opt_number(first, &user) != 0;
+        item = user;
+        if (is_pair) bad |= opt_number(text + length + 1, &item) != 0;
+        if (bad || !(user >= 0 && user <= 1 && item >= 0 && item <= 1)) {
+            snprintf(message, size,
+                     "wants none, counts, or an exponent from 0 to 1 (one for users and one "
+                     "for items: A,A)");
+            return -1;
+        }
+    }
+    norm->exponent_user = user;
+    norm->exponent_item = item;
+    return 0;
+}
+
 #define FIELD(name) .offset = offsetof(fit_settings, name)
 #define SEEN(name) .seen_offset = offsetof(fit_settings, name)
 
@@ -118,6 +145,21 @@ static const opt_entry table[] = {
      FIELD(init),
      .argument = "MODEL",
      .help = "start from this model, rows by id (from 0)"},
+    {.name = "norm-weights",
+     .kind = OPT_CUSTOM,
+     FIELD(norm),
+     SEEN(has_norm_weights),
+     .argument = "none|counts|A",
+     .parse = parse_norm_weights,
+     .help = "weight users and items in the norm by their ratings ^ A (none)"},
+    {.name = "norm-smooth",
+     .kind = OPT_REAL,
+     FIELD(norm.smooth),
+     SEEN(has_norm_smooth),
+     .argument = "B",
+     .min = 0,
+     .max = 1,
+     .help = "mix equal weights in, this share of all: 0 (default) to 1"},
     OPT_HEADING("stop"),
     {.name = "gap",
      .kind = OPT_REAL,
@@ -419,11 +461,12 @@ static int check_outputs(const fit_settings *s)
 static int check_solver(const fit_settings *s)
 {
     const char *name = fit_solver_names[s->solver];
-    const char *foreign = s->plain       ? "plain"
-                          : s->atoms > 0 ? "atoms"
-                          : s->certify   ? "certify"
-                          : s->init      ? "init"
-                                         : NULL;
+    const char *foreign = s->plain                         ? "plain"
+                          : s->atoms > 0                   ? "atoms"
+                          : s->certify                     ? "certify"
+                          : s->init                        ? "init"
+                          : gcg_norm_is_weighted(&s->norm) ? "norm-weights"
+                                                           : NULL;
     if (s->solver == FIT_SOLVER_GCG) return 0;
     if (foreign)
         return report_usage("--%s belongs to --solver gcg: leave it out with --solver %s", foreign, name);
@@ -445,6 +488,9 @@ static int check_rest(const fit_settings *s)
         return report_usage("--plain adds one atom per iteration: leave --atoms out");
     if (s->init && strcmp(s->init, "-") == 0)
         return report_usage("--init -: a model cannot be read from standard input; name its file");
+    if (s->has_norm_smooth && s->norm.smooth > 0 && s->norm.exponent_user == 0 && s->norm.exponent_item == 0)
+        return report_usage("--norm-smooth %g changes nothing without --norm-weights counts or A > 0",
+                            s->norm.smooth);
     if (s->quiet && s->verbose) return report_usage("--quiet and --verbose: give one of them");
     return 0;
 }

@@ -28,7 +28,7 @@ fit_outcome fit_outcome_of(const fit_run *f)
                      .written = best->taken ? best->at : f->result.last,
                      .u = best->taken ? &best->u : &f->result.u,
                      .v = best->taken ? &best->v : &f->result.v,
-                     .singular_values = best->taken ? NULL : f->result.singular_values,
+                     .singular_values = best->taken ? best->singular_values : f->result.singular_values,
                      .valid_rmse = best->taken ? best->valid_rmse : f->log.valid_rmse,
                      .test_rmse = best->taken ? best->test_rmse : f->log.test_rmse};
     return o;
@@ -73,6 +73,9 @@ static gcg_status describe(const fit_outcome *o, char **text, gcg_err *err)
     gcg_json_string(&j, "memory_plan", o->plan->text);
     gcg_json_string(&j, "precision", fit_precision_names[s->precision]);
     gcg_json_string(&j, "center", fit_center_names[s->center]);
+    gcg_json_number(&j, "norm_exponent_user", s->norm.exponent_user);
+    gcg_json_number(&j, "norm_exponent_item", s->norm.exponent_item);
+    gcg_json_number(&j, "norm_smooth", s->norm.smooth);
     gcg_json_string(&j, "keep", fit_keep_names[s->keep]);
     gcg_json_number(&j, "holdout", s->holdout);
     gcg_json_unsigned(&j, "seed", s->seed);
@@ -84,23 +87,12 @@ static gcg_status describe(const fit_outcome *o, char **text, gcg_err *err)
     return gcg_json_finish(&j, text, err);
 }
 
-/* Singular values = squared column norms of the balanced factors. */
-static gcg_status singular_values(const gcg_factors *u, double **out, gcg_err *err)
-{
-    double *s = gcg_mem_zalloc_array(u->k, sizeof *s);
-    if (!s) return gcg_fail_memory(err, "model");
-    for (int32_t i = 0; i < u->rows; i++)
-        for (int32_t q = 0; q < u->k; q++) s[q] += gcg_factors_get(u, i, q) * gcg_factors_get(u, i, q);
-    *out = s;
-    return GCG_OK;
-}
-
 gcg_status fit_write_model(const fit_outcome *o, const char *path, gcg_err *err)
 {
     const fit_data *d = o->d;
-    double *s = NULL;
     gcg_model m = {.u = *o->u,
                    .v = *o->v,
+                   .singular_values = o->singular_values,
                    .users = d->ratings.users,
                    .items = d->ratings.items,
                    .mean = d->margins.mean,
@@ -112,12 +104,9 @@ gcg_status fit_write_model(const fit_outcome *o, const char *path, gcg_err *err)
                    .mu = d->center.mu,
                    .user_bias = d->center.user_bias,
                    .item_bias = d->center.item_bias};
-    gcg_status status = o->singular_values ? GCG_OK : singular_values(&m.u, &s, err);
-    m.singular_values = s ? s : o->singular_values;
-    if (!status) status = describe(o, &m.options_json, err);
+    gcg_status status = describe(o, &m.options_json, err);
     if (!status) status = gcg_model_write(path, &m, err);
     gcg_mem_free(m.options_json);
-    gcg_mem_free(s);
     return status;
 }
 

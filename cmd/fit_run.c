@@ -64,6 +64,7 @@ static void apply_settings(fit_run *f)
     f->set = gcg_solver_settings_defaults();
     f->set.lambda = f->s.has_lambda ? f->s.lambda : 1; /* others come with lambda_max */
     f->set.gap = f->s.gap;
+    f->set.norm = f->s.norm;
     f->set.max_iter = f->s.max_iter;
     f->set.max_time = f->s.max_time;
     f->set.rank = rank_limit(&f->s, &f->d.ratings.x);
@@ -126,7 +127,7 @@ gcg_status fit_prepare(fit_run *f)
     watch.user = &f->log;
     fit_log_deadline(&f->log, f->s.solver == FIT_SOLVER_GCG ? f->s.max_time : INFINITY);
     gcg_watch_phase(&watch, "lambda_max");
-    if (!status) status = gcg_lambda_max(x, f->s.seed, &watch, &f->lambda_max, &f->err);
+    if (!status) status = gcg_lambda_max_weighted(x, &f->s.norm, f->s.seed, &watch, &f->lambda_max, &f->err);
     if (f->s.solver == FIT_SOLVER_GCG) /* the others count their own work only */
         f->set.max_time = fmax(f->s.max_time - (gcg_clock_now() - start), 0);
     if (f->s.has_ratio) f->set.lambda = f->s.lambda_ratio * f->lambda_max;

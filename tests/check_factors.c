@@ -142,6 +142,31 @@ START_TEST(dots_are_summed_in_double_and_in_order)
 }
 END_TEST
 
+START_TEST(a_scaled_dot_is_that_of_scaled_rows_to_the_last_digit)
+{
+    for (gcg_dtype type = GCG_FLOAT; type <= GCG_DOUBLE; type += 4) {
+        naive_rng g = naive_seed(3);
+        gcg_factors u = naive_factors(&g, 600, 37, type, 1), v = naive_factors(&g, 7, 37, type, 1), su, sv;
+        double *a = naive_normals(&g, 600), *b = naive_normals(&g, 7);
+        ck_assert_int_eq(gcg_factors_copy(&u, type, &su, NULL), GCG_OK);
+        ck_assert_int_eq(gcg_factors_copy(&v, type, &sv, NULL), GCG_OK);
+        gcg_factors_scale_rows(&su, a);
+        gcg_factors_scale_rows(&sv, b);
+        ck_assert(naive_padding_is_zero(&su));
+        for (int i = 0; i < 600; i++)
+            for (int j = 0; j < 7; j++)
+                ck_assert_double_eq(gcg_factors_dot_scaled(&u, i, a[i], &v, j, b[j]),
+                                    gcg_factors_dot(&su, i, &sv, j));
+        double want = a[599] * gcg_factors_get(&u, 599, 36);
+        ck_assert_double_eq(gcg_factors_get(&su, 599, 36), type == GCG_FLOAT ? (double)(float)want : want);
+        gcg_factors *all[] = {&u, &v, &su, &sv};
+        for (int i = 0; i < 4; i++) gcg_factors_release(all[i]);
+        free(a);
+        free(b);
+    }
+}
+END_TEST
+
 START_TEST(a_rank_that_is_too_large_is_refused)
 {
     gcg_factors f;
@@ -181,6 +206,7 @@ int main(void)
     tcase_add_test(tests, columns_are_put_where_they_belong_in_any_precision);
     tcase_add_test(tests, no_columns_are_put_from_factors_without_data);
     tcase_add_test(tests, dots_are_summed_in_double_and_in_order);
+    tcase_add_test(tests, a_scaled_dot_is_that_of_scaled_rows_to_the_last_digit);
     tcase_add_test(tests, a_rank_that_is_too_large_is_refused);
     tcase_add_test(tests, factors_that_cannot_be_allocated_can_be_released);
     suite_add_tcase(suite, tests);

@@ -609,6 +609,139 @@ START_TEST(passes_are_counted_at_their_cost)
 }
 END_TEST
 
+/* ---- scales: those of the factors, moved into the passes ---- */
+
+static double *vector_of(naive_rng *g, int n)
+{
+    double *a = naive_alloc((size_t)n, sizeof *a);
+    for (int i = 0; i < n; i++) a[i] = i % 7 == 3 ? 0 : 0.25 + naive_uniform(g);
+    return a;
+}
+
+static float *rounded(int n, const double *a)
+{
+    float *f = naive_alloc((size_t)n, sizeof *f);
+    for (int i = 0; i < n; i++) f[i] = (float)a[i];
+    return f;
+}
+
+static gcg_factors scaled_copy(const gcg_factors *f, const double *scale)
+{
+    gcg_factors out;
+    ck_assert_int_eq(gcg_factors_copy(f, f->type, &out, NULL), GCG_OK);
+    for (int i = 0; i < f->rows; i++)
+        for (int q = 0; q < f->k; q++) gcg_factors_set(&out, i, q, scale[i] * gcg_factors_get(f, i, q));
+    return out;
+}
+
+/* got = want times the rows' scales to this power. */
+static void check_scaled_rows(const gcg_factors *got, const gcg_factors *want, const double *scale, int power,
+                              double tiny)
+{
+    for (int i = 0; i < got->rows; i++)
+        for (int q = 0; q < got->k; q++) {
+            double w = pow(scale[i], power) * gcg_factors_get(want, i, q);
+            ck_assert_double_eq_tol(gcg_factors_get(got, i, q), w, tiny * (1 + fabs(w)));
+        }
+}
+
+static void check_array(const fixture *f, const void *got, const void *want, double tiny)
+{
+    for (int64_t p = 0; p < f->x.nnz; p++) {
+        double w = real_at(f, want, p);
+        ck_assert_double_eq_tol(real_at(f, got, p), w, tiny * (1 + fabs(w)));
+    }
+}
+
+static void check_sums(int n, const double *got, const double *want, double tiny)
+{
+    for (int i = 0; i < n; i++) ck_assert_double_eq_tol(got[i], want[i], tiny * (1 + fabs(want[i])));
+}
+
+/* Each pass with scales equals the one without on scaled factors, its results scaled where they are rows. */
+static void check_scaled(shape which, gcg_dtype type, int k, int kept)
+{
+    fixture f, g; /* with and without scales */
+    fixture_init(&f, which, 0, type, k);
+    fixture_init(&g, which, 0, type, k);
+    double tiny = type == GCG_FLOAT ? 2e-4 : 1e-11, s[4], t[4];
+    naive_rng random = naive_seed(77);
+    double *a = vector_of(&random, f.x.rows), *b = vector_of(&random, f.x.cols);
+    gcg_scales scales = {a, b, rounded(f.x.rows, a), rounded(f.x.cols, b), 0};
+    gcg_pass_set_scales(f.pass, &scales);
+    gcg_factors u = scaled_copy(&f.u, a), v = scaled_copy(&f.v, b), du = scaled_copy(&f.du, a),
+                dv = scaled_copy(&f.dv, b);
+    s[0] = gcg_pass_residual(f.pass, &f.u, &f.v, f.b);
+    t[0] = gcg_pass_residual(g.pass, &u, &v, g.b);
+    check_sums(1, s, t, tiny);
+    check_array(&f, f.b, g.b, tiny);
+    const gcg_residual with = {type, kept ? f.r : NULL, &f.u, &f.v},
+                       without = {type, kept ? g.r : NULL, &u, &v};
+    gcg_pass_residual_next(f.pass, &f.du, &f.v, &with, f.b, s);
+    gcg_pass_residual_next(g.pass, &du, &v, &without, g.b, t);
+    check_sums(3, s, t, tiny * (double)(1 + f.x.nnz));
+    check_array(&f, f.b, g.b, tiny);
+    gcg_pass_product(f.pass, &f.u, &f.dv, &with, kept ? f.b : NULL, s);
+    gcg_pass_product(g.pass, &u, &dv, &without, kept ? g.b : NULL, t);
+    check_sums(3, s, t, tiny * (double)(1 + f.x.nnz));
+    check_array(&f, f.b, g.b, tiny);
+    gcg_pass_line(f.pass, &f.u, &f.v, &f.du, &f.dv, &with, kept ? f.b : NULL, kept ? f.c : NULL, s);
+    gcg_pass_line(g.pass, &u, &v, &du, &dv, &without, kept ? g.b : NULL, kept ? g.c : NULL, t);
+    check_sums(4, s, t, tiny * (double)(1 + f.x.nnz));
+    check_array(&f, f.b, g.b, tiny);
+    check_array(&f, f.c, g.c, tiny);
+    gcg_pass_gradient(f.pass, &with, &f.u, &f.v, 0, &f.gu, &f.gv);
+    gcg_pass_gradient(g.pass, &without, &u, &v, 0, &g.gu, &g.gv);
+    check_scaled_rows(&f.gu, &g.gu, a, 1, tiny);
+    check_scaled_rows(&f.gv, &g.gv, b, 1, tiny);
+    gcg_pass_squares(f.pass, &f.u, &f.v, 0, &f.gu, &f.gv);
+    gcg_pass_squares(g.pass, &u, &v, 0, &g.gu, &g.gv);
+    check_scaled_rows(&f.gu, &g.gu, a, 2, tiny);
+    check_scaled_rows(&f.gv, &g.gv, b, 2, tiny);
+    gcg_pass_times(f.pass, &with, &f.dv, &f.gu);
+    gcg_pass_times(g.pass, &without, &dv, &g.gu);
+    check_scaled_rows(&f.gu, &g.gu, a, 1, tiny);
+    gcg_pass_times_t(f.pass, &with, &f.du, &f.gv);
+    gcg_pass_times_t(g.pass, &without, &du, &g.gv);
+    check_scaled_rows(&f.gv, &g.gv, b, 1, tiny);
+    for (int i = 0; i < f.x.rows; i++) g.in_rows[i] = a[i] * f.in_rows[i];
+    for (int j = 0; j < f.x.cols; j++) g.in_cols[j] = b[j] * f.in_cols[j];
+    gcg_pass_matvec(f.pass, &with, f.in_cols, f.out_rows);
+    gcg_pass_matvec(g.pass, &without, g.in_cols, g.out_rows);
+    gcg_pass_matvec_t(f.pass, &with, f.in_rows, f.out_cols);
+    gcg_pass_matvec_t(g.pass, &without, g.in_rows, g.out_cols);
+    for (int i = 0; i < f.x.rows; i++) g.out_rows[i] *= a[i];
+    for (int j = 0; j < f.x.cols; j++) g.out_cols[j] *= b[j];
+    check_sums(f.x.rows, f.out_rows, g.out_rows, tiny);
+    check_sums(f.x.cols, f.out_cols, g.out_cols, tiny);
+    gcg_pass_scaled(f.pass, &with, f.b);
+    gcg_pass_scaled(g.pass, &without, g.b); /* R itself */
+    for (int i = 0; i < f.x.rows; i++)
+        for (int64_t p = f.x.row_ptr[i]; p < f.x.row_ptr[i + 1]; p++) {
+            double want = a[i] * b[f.x.col[p]] * real_at(&g, g.b, p);
+            ck_assert_double_eq_tol(real_at(&f, f.b, p), want, tiny * (1 + fabs(want)));
+        }
+    gcg_factors *all[] = {&u, &v, &du, &dv};
+    for (int i = 0; i < 4; i++) gcg_factors_release(all[i]);
+    free(scales.row_f);
+    free(scales.col_f);
+    free(a);
+    free(b);
+    fixture_release(&f);
+    fixture_release(&g);
+}
+
+START_TEST(passes_with_scales_are_passes_on_scaled_factors)
+{
+    if (!gcg_kernels_force(ISAS[_i])) return;
+    for (int t = 0; t < COUNT_FEW; t++)
+        for (int mode = 0; mode < 4; mode++)
+            check_scaled(t == 1 ? LONG_ROWS : MIXED, mode % 2 ? GCG_FLOAT : GCG_DOUBLE, FEW_RANKS[t],
+                         mode / 2);
+    gcg_kernels_force(NULL);
+}
+END_TEST
+
 START_TEST(products_are_adjoint)
 {
     fixture f;
@@ -834,6 +967,7 @@ int main(void)
     tcase_add_test(tests, passes_write_the_same_bytes_at_1_2_3_and_7_threads);
     tcase_add_test(tests, passes_are_counted_at_their_cost);
     tcase_add_test(tests, products_are_adjoint);
+    tcase_add_loop_test(tests, passes_with_scales_are_passes_on_scaled_factors, 0, 3);
     tcase_add_test(tests, the_line_sums_are_the_coefficients_of_the_surrogate_along_the_line);
     tcase_add_loop_test(tests, vector_functions_equal_naive_loops, 0, 3);
     tcase_add_loop_test(tests, dots_and_combinations_of_many_vectors_equal_naive_loops, 0, 3);

@@ -163,6 +163,26 @@ START_TEST(predictions_are_those_of_the_definition)
 }
 END_TEST
 
+START_TEST(scales_multiply_the_factors_of_seen_pairs_alone)
+{
+    gcg_scorer s = make_scorer(GCG_FLOAT);
+    double a[USERS], b[ITEMS], before[USERS + 1][ITEMS + 1];
+    for (int i = 0; i < USERS; i++) a[i] = 1 + 0.25 * i;
+    for (int j = 0; j < ITEMS; j++) b[j] = 2 - 0.125 * j;
+    gcg_scorer scaled = s;
+    scaled.user_scale = a;
+    scaled.item_scale = b;
+    for (int i = -1; i < USERS; i++)
+        for (int j = -1; j < ITEMS; j++) before[i + 1][j + 1] = gcg_score_predict(&scaled, i, j);
+    gcg_factors_scale_rows(&u, a);
+    gcg_factors_scale_rows(&v, b);
+    for (int i = -1; i < USERS; i++)
+        for (int j = -1; j < ITEMS; j++)
+            ck_assert_double_eq(before[i + 1][j + 1], gcg_score_predict(&s, i, j));
+    release_scorer();
+}
+END_TEST
+
 START_TEST(kinds_have_the_names_of_the_contract)
 {
     ck_assert_str_eq(gcg_score_kind_name(GCG_SCORE_SEEN), "seen");
@@ -273,6 +293,7 @@ int main(void)
     tcase_add_test(t, an_exact_sum_does_not_depend_on_order_or_grouping);
     tcase_add_test(t, carries_are_taken_before_a_word_is_full);
     tcase_add_test(t, predictions_are_those_of_the_definition);
+    tcase_add_test(t, scales_multiply_the_factors_of_seen_pairs_alone);
     tcase_add_test(t, kinds_have_the_names_of_the_contract);
     tcase_add_test(t, errors_by_kind_are_those_of_a_plain_loop);
     tcase_add_test(t, errors_do_not_depend_on_threads_order_or_calls);

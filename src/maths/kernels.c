@@ -27,6 +27,7 @@ enum { SLOT_R, SLOT_OTHER, SLOT_THIRD, SLOT_X, SLOTS };
 
 struct gcg_pass {
     const gcg_csr *x;
+    const gcg_scales *scales; /* NULL: none */
     int32_t scatter_blocks, row_blocks;
     int32_t *row_start;     /* first rows, one more at the end */
     int64_t *scratch_start; /* of each row block, bytes of one slot, one more at the end */
@@ -195,6 +196,11 @@ void gcg_pass_free(gcg_pass *pass)
     gcg_mem_free(pass->packs);
     gcg_mem_free(pass->partial);
     gcg_mem_free(pass);
+}
+
+void gcg_pass_set_scales(gcg_pass *pass, const gcg_scales *scales)
+{
+    pass->scales = scales;
 }
 
 double gcg_pass_count(const gcg_pass *pass)
@@ -420,6 +426,19 @@ static int set_panel(call *c, int32_t column, int32_t k)
     return 1;
 }
 
+/* ---- scales ---- */
+
+/* out = s_p r of one chunk, in this precision (r NULL: s_p^2); nothing without scales. */
+static void scale_ratings(const call *c, const chunk *part, gcg_dtype type, const void *r, void *out)
+{
+    const gcg_scales *s = c->pass->scales;
+    if (!s) return;
+    if (type == GCG_FLOAT)
+        table_of(type)->scale_ratings(&part->rows, s->row_f, s->col_f, r, out);
+    else
+        table_of(type)->scale_ratings(&part->rows, s->row, s->col, r, out);
+}
+
 /* ---- R, kept or recomputed ---- */
 
 /* The chunk's ratings: one of the two pointers is set. */
@@ -441,8 +460,9 @@ static void subtract_from_ratings(const call *c, const gcg_pass_table *table, co
     table->from_ratings(part->n, r, x.f, x.d);
 }
 
-/* out = u_i . v_j, all panels of one chunk, V where it lies. */
-static void whole_dots(const chunk *part, const gcg_factors *u, const gcg_factors *v, void *out)
+/* out = s_p u_i . v_j, all panels of one chunk, V where it lies. */
+static void whole_dots(const call *c, const chunk *part, const gcg_factors *u, const gcg_factors *v,
+                       void *out)
 {
     const gcg_pass_table *table = table_of(u->type);
     if (u->k == 0) memset(out, 0, (size_t)part->n * (size_t)u->type);
@@ -453,12 +473,13 @@ static void whole_dots(const chunk *part, const gcg_factors *u, const gcg_factor
         table->dots(&part->rows, half, (const char *)u->data + offset, u->stride,
                     (const char *)v->data + offset, v->stride, out, column == 0);
     }
+    scale_ratings(c, part, u->type, out, out);
 }
 
-/* r = x - u_i . v_j */
+/* r = x - s_p u_i . v_j */
 static void recompute(const call *c, const chunk *part, const gcg_factors *u, const gcg_factors *v, void *r)
 {
-    whole_dots(part, u, v, r);
+    whole_dots(c, part, u, v, r);
     subtract_from_ratings(c, table_of(u->type), part, r);
 }
 
@@ -482,6 +503,16 @@ static const void *residual_of(const call *c, const chunk *part)
     else
         of_float.from_double(part->n, own, other);
     return other;
+}
+
+/* The same times the scales: what stands between U and V. */
+static const void *gradient_of(const call *c, const chunk *part)
+{
+    const void *r = residual_of(c, part);
+    if (!c->pass->scales) return r;
+    void *out = scratch(c, part, SLOT_THIRD);
+    scale_ratings(c, part, c->type, r, out);
+    return out;
 }
 
 static void count_passes(gcg_pass *pass, const gcg_residual *r, double cost)
@@ -522,8 +553,10 @@ void gcg_pass_moments(gcg_pass *pass, const gcg_residual *r, double s[2])
 static void residual_work(const call *c, const chunk *part)
 {
     ratings x = ratings_of(c, part);
-    part->sums[0] += c->table->residual(&part->rows, c->u->k, c->u->data, c->u->stride, c->v->data,
-                                        c->v->stride, x.f, x.d, from_first_out(c, part, c->r));
+    const gcg_scales *s = c->pass->scales;
+    part->sums[0] +=
+        c->table->residual(&part->rows, c->u->k, c->u->data, c->u->stride, c->v->data, c->v->stride,
+                           s ? s->row : NULL, s ? s->col : NULL, x.f, x.d, from_first_out(c, part, c->r));
 }
 
 double gcg_pass_residual(gcg_pass *pass, const gcg_factors *u, const gcg_factors *v, void *r)
@@ -551,6 +584,7 @@ static void panel_dots(const call *c, const chunk *part, void *out)
 {
     c->table->dots(&part->rows, c->half, at(c->u, c), c->u->stride, gathered(c), gathered_distance(c), out,
                    c->column == 0);
+    if (c->last) scale_ratings(c, part, c->type, out, out);
 }
 
 static void panel_work(const call *c, const chunk *part)
@@ -612,7 +646,7 @@ static void panel_product_work(const call *c, const chunk *part)
 static void whole_product_work(const call *c, const chunk *part)
 {
     void *b = scratch(c, part, SLOT_THIRD);
-    whole_dots(part, c->u, c->v, b);
+    whole_dots(c, part, c->u, c->v, b);
     product_sums(c, part, b);
 }
 
@@ -648,9 +682,12 @@ void gcg_pass_add(gcg_pass *pass, gcg_dtype type, double a, const void *b, void 
 
 /* ---- line search ---- */
 
-static void add_line_sums(const call *c, const chunk *part, const void *b, const void *c_part)
+/* After the last panel: b and c as they are kept, and their sums. */
+static void finish_line(const call *c, const chunk *part, void *b, void *c_part)
 {
     double s[4];
+    scale_ratings(c, part, c->type, b, b);
+    scale_ratings(c, part, c->type, c_part, c_part);
     c->table->line_sums(part->n, residual_of(c, part), b, c_part, s);
     for (int i = 0; i < 4; i++) part->sums[i] += s[i];
 }
@@ -660,7 +697,7 @@ static void panel_line_work(const call *c, const chunk *part)
     void *b = from_first_out(c, part, c->b), *c_part = from_first_out(c, part, c->c);
     c->table->line(&part->rows, c->half, at(c->u, c), at(c->du, c), c->u->stride, gathered(c), packed_dv(c),
                    gathered_distance(c), b, c_part, c->column == 0);
-    if (c->last) add_line_sums(c, part, b, c_part);
+    if (c->last) finish_line(c, part, b, c_part);
 }
 
 /* b and c are not kept. */
@@ -674,7 +711,7 @@ static void whole_line_work(const call *c, const chunk *part)
         c->table->line(&part->rows, panel.half, at(c->u, &panel), at(c->du, &panel), c->u->stride,
                        at(c->v, &panel), at(c->dv, &panel), c->v->stride, b, c_part, column == 0);
     }
-    add_line_sums(c, part, b, c_part);
+    finish_line(c, part, b, c_part);
 }
 
 void gcg_pass_line(gcg_pass *pass, const gcg_factors *u, const gcg_factors *v, const gcg_factors *du,
@@ -715,10 +752,24 @@ void gcg_pass_line_move(gcg_pass *pass, gcg_dtype type, double a, void *r, const
 
 /* ---- products with R and with the pattern ---- */
 
+static void scaled_work(const call *c, const chunk *part)
+{
+    memcpy(from_first_out(c, part, c->r), gradient_of(c, part), (size_t)part->n * (size_t)c->type);
+}
+
+void gcg_pass_scaled(gcg_pass *pass, const gcg_residual *r, void *out)
+{
+    call c = light_call(pass, r->type);
+    c.r_in = r;
+    c.r = out;
+    run_rows(&c, scaled_work, NULL, 0);
+    count_passes(pass, r, 0);
+}
+
 static void spread_work(const call *c, const chunk *part)
 {
     const gcg_pass_rows *rows = &part->rows;
-    c->table->spread(rows, c->half, residual_of(c, part), at(c->u, c), c->u->stride, gathered(c),
+    c->table->spread(rows, c->half, gradient_of(c, part), at(c->u, c), c->u->stride, gathered(c),
                      gathered_distance(c), at_out(c->gu, c), c->gu->stride, part->pack);
     c->table->combine(rows->row0, rows->row1, c->width, c->a, at(c->u, c), c->u->stride, c->s,
                       at_out(c->gu, c), c->gu->stride);
@@ -726,8 +777,10 @@ static void spread_work(const call *c, const chunk *part)
 
 static void squares_work(const call *c, const chunk *part)
 {
-    c->table->squares(&part->rows, c->half, at(c->u, c), c->u->stride, gathered(c), gathered_distance(c),
-                      at_out(c->gu, c), c->gu->stride, part->pack);
+    void *weight = c->pass->scales ? scratch(c, part, SLOT_THIRD) : NULL;
+    scale_ratings(c, part, c->type, NULL, weight);
+    c->table->squares(&part->rows, c->half, weight, at(c->u, c), c->u->stride, gathered(c),
+                      gathered_distance(c), at_out(c->gu, c), c->gu->stride, part->pack);
 }
 
 static void run_panels(call *c, void (*work)(const call *c, const chunk *part))
@@ -792,7 +845,7 @@ void gcg_pass_squares(gcg_pass *pass, const gcg_factors *u, const gcg_factors *v
 
 static void times_work(const call *c, const chunk *part)
 {
-    c->table->gather(&part->rows, c->half, residual_of(c, part), gathered(c), gathered_distance(c),
+    c->table->gather(&part->rows, c->half, gradient_of(c, part), gathered(c), gathered_distance(c),
                      at_out(c->gu, c), c->gu->stride);
 }
 
@@ -810,7 +863,7 @@ void gcg_pass_times(gcg_pass *pass, const gcg_residual *r, const gcg_factors *z,
 
 static void times_t_work(const call *c, const chunk *part)
 {
-    c->table->scatter(&part->rows, c->half, residual_of(c, part), at(c->u, c), c->u->stride, part->pack);
+    c->table->scatter(&part->rows, c->half, gradient_of(c, part), at(c->u, c), c->u->stride, part->pack);
 }
 
 void gcg_pass_times_t(gcg_pass *pass, const gcg_residual *r, const gcg_factors *y, gcg_factors *z)
@@ -824,14 +877,20 @@ void gcg_pass_times_t(gcg_pass *pass, const gcg_residual *r, const gcg_factors *
     run_panels(&c, times_t_work);
 }
 
+/* Scaled by doubles, as the products of blocks in double are: proofs use both. */
+static gcg_dtype product_type(const gcg_pass *pass, const gcg_residual *r)
+{
+    return pass->scales ? GCG_DOUBLE : r->type;
+}
+
 static void matvec_work(const call *c, const chunk *part)
 {
-    c->table->row_product(&part->rows, residual_of(c, part), c->x_vector, c->y_vector);
+    c->table->row_product(&part->rows, gradient_of(c, part), c->x_vector, c->y_vector);
 }
 
 void gcg_pass_matvec(gcg_pass *pass, const gcg_residual *r, const double *x, double *y)
 {
-    call c = make_call(pass, r->type);
+    call c = make_call(pass, product_type(pass, r));
     c.r_in = r;
     c.x_vector = x;
     c.y_vector = y;
@@ -841,7 +900,7 @@ void gcg_pass_matvec(gcg_pass *pass, const gcg_residual *r, const double *x, dou
 
 static void matvec_t_work(const call *c, const chunk *part)
 {
-    c->table->col_product(&part->rows, residual_of(c, part), c->x_vector, part->pack);
+    c->table->col_product(&part->rows, gradient_of(c, part), c->x_vector, part->pack);
 }
 
 static void matvec_t_task(int64_t block, void *ctx)
@@ -867,7 +926,7 @@ static void matvec_t_sum_task(int64_t strip, void *ctx)
 
 void gcg_pass_matvec_t(gcg_pass *pass, const gcg_residual *r, const double *y, double *x)
 {
-    call c = make_call(pass, r->type);
+    call c = make_call(pass, product_type(pass, r));
     c.r_in = r;
     c.x_vector = y;
     c.y_vector = x;

@@ -3,11 +3,16 @@
  * X is rows x cols with pattern Omega and N ratings; U (rows x k) and V (cols x k) are factors of one
  * precision, "real"; R is a matrix on Omega given by one real per rating, r[p], in the order of the store. A
  * pass of cost 1 is one multiply-add of length k per rating. Results are the same for any number of threads:
- * see base/parallel.h. */
+ * see base/parallel.h.
+ *
+ * With scales (maths/scales.h) s_p = a_i b_j belongs to rating p of row i and column j, else s_p = 1. They
+ * stand between the factors and the ratings: s_p u_i . v_j is what x_p is compared with, and a matrix on
+ * Omega is multiplied by s_p before it meets U or V. */
 #ifndef GCG_MATHS_KERNELS_H
 #define GCG_MATHS_KERNELS_H
 
 #include "base/status.h"
+#include "maths/scales.h"
 #include "store/csr.h"
 #include "store/factors.h"
 
@@ -17,6 +22,8 @@ typedef struct gcg_pass gcg_pass;
 
 gcg_status gcg_pass_new(const gcg_csr *x, gcg_pass **pass, gcg_err *err);
 void gcg_pass_free(gcg_pass *pass);
+/* The scales of all passes from now on, which stay the caller's; NULL: none. */
+void gcg_pass_set_scales(gcg_pass *pass, const gcg_scales *scales);
 /* Bytes of scratch that gcg_pass_new takes for a pattern of this size (rows longer than a chunk take more).
  */
 int64_t gcg_pass_bytes(const gcg_csr *x);
@@ -33,16 +40,17 @@ const char *gcg_kernels_isa(void);
 /* Tests: use this instruction set from now on (NULL: the best one). 0 when this machine has it not. */
 int gcg_kernels_force(const char *isa);
 
-/* R = P(X - U V'), one real per rating. values = NULL: they are not kept; each pass that needs R computes it
- * again, at a cost of 1 more for each panel (32 floats or 16 doubles) of columns that it works on. */
+/* R, r_p = x_p - s_p u_i . v_j, one real per rating. values = NULL: they are not kept; each pass that needs R
+ * computes it again, at a cost of 1 more for each panel (32 floats or 16 doubles) of columns that it works
+ * on. */
 typedef struct {
     gcg_dtype type; /* of the values, or of u and v */
     const void *values;
     const gcg_factors *u, *v; /* unused when values are there */
 } gcg_residual;
 
-/* r_p = x_p - u_i . v_j, summed in double and rounded to real (r may be NULL); returns sum over p of
- * (x_p - u_i . v_j)^2. Cost 1 (in double). */
+/* r_p = x_p - s_p u_i . v_j, summed in double and rounded to real (r may be NULL); returns the sum of their
+ * squares before rounding. Cost 1 (in double). */
 double gcg_pass_residual(gcg_pass *pass, const gcg_factors *u, const gcg_factors *v, void *r);
 /* The same summed in real: several times as fast, and enough to stop the drift of an updated residual.
  * Returns the sum of the squares of the reals. Cost 1. */
@@ -50,15 +58,15 @@ double gcg_pass_residual_fast(gcg_pass *pass, const gcg_factors *u, const gcg_fa
 /* The same with s = ||R||^2, <R, R_old>, <R, X>. r may be NULL, or old->values, which it overwrites. */
 void gcg_pass_residual_next(gcg_pass *pass, const gcg_factors *u, const gcg_factors *v,
                             const gcg_residual *old, void *r, double s[3]);
-/* P_p = u_i . v_j and s = <P, P>, <P, R>, <P, X> in double; out receives P unless it is NULL. k >= 1.
+/* P_p = s_p u_i . v_j and s = <P, P>, <P, R>, <P, X> in double; out receives P unless it is NULL. k >= 1.
  * Cost 1. */
 void gcg_pass_product(gcg_pass *pass, const gcg_factors *u, const gcg_factors *v, const gcg_residual *r,
                       void *out, double s[3]);
 /* s = ||R||^2, <R, X> in double. */
 void gcg_pass_moments(gcg_pass *pass, const gcg_residual *r, double s[2]);
 
-/* b_p = u_i . dv_j + du_i . v_j,  c_p = du_i . dv_j, and s = sums over p of b^2, r c, b c, c^2 (double). b
- * and c may both be NULL. k >= 1. Cost 3. */
+/* b_p = s_p (u_i . dv_j + du_i . v_j),  c_p = s_p du_i . dv_j, and s = sums over p of b^2, r c, b c, c^2
+ * (double). b and c may both be NULL. k >= 1. Cost 3. */
 void gcg_pass_line(gcg_pass *pass, const gcg_factors *u, const gcg_factors *v, const gcg_factors *du,
                    const gcg_factors *dv, const gcg_residual *r, void *b, void *c, double s[4]);
 /* r -= a b + a^2 c: the residual after U += a dU, V += a dV. Cost 0. */
@@ -67,16 +75,20 @@ void gcg_pass_line_move(gcg_pass *pass, gcg_dtype type, double a, void *r, const
 /* r += a b, one real per rating. */
 void gcg_pass_add(gcg_pass *pass, gcg_dtype type, double a, const void *b, void *r);
 
-/* GU = lambda U - R V,  GV = lambda V - R'U: the gradient of the surrogate (62). Cost 2. */
+/* G_p = s_p r_p: the products below are with G. */
+void gcg_pass_scaled(gcg_pass *pass, const gcg_residual *r, void *out);
+/* GU = lambda U - G V,  GV = lambda V - G'U: the gradient of the surrogate (62). Cost 2. */
 void gcg_pass_gradient(gcg_pass *pass, const gcg_residual *r, const gcg_factors *u, const gcg_factors *v,
                        double lambda, gcg_factors *gu, gcg_factors *gv);
-/* DU_iq = lambda + sum_{j in Omega_i} v_jq^2,  DV_jq = lambda + sum_{i in Omega_j} u_iq^2. Cost 2. */
+/* DU_iq = lambda + sum_{j in Omega_i} s_p^2 v_jq^2,  DV_jq = lambda + sum_{i in Omega_j} s_p^2 u_iq^2.
+ * Cost 2.
+ */
 void gcg_pass_squares(gcg_pass *pass, const gcg_factors *u, const gcg_factors *v, double lambda,
                       gcg_factors *du, gcg_factors *dv);
-/* Y = R Z (rows x k) and Z = R'Y (cols x k): k products. R may be in the other precision. */
+/* Y = G Z (rows x k) and Z = G'Y (cols x k): k products. R may be in the other precision. */
 void gcg_pass_times(gcg_pass *pass, const gcg_residual *r, const gcg_factors *z, gcg_factors *y);
 void gcg_pass_times_t(gcg_pass *pass, const gcg_residual *r, const gcg_factors *y, gcg_factors *z);
-/* y = R x and x = R'y in double: one product. */
+/* y = G x and x = G'y in double: one product. */
 void gcg_pass_matvec(gcg_pass *pass, const gcg_residual *r, const double *x, double *y);
 void gcg_pass_matvec_t(gcg_pass *pass, const gcg_residual *r, const double *y, double *x);
 

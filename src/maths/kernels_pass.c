@@ -246,15 +246,16 @@ static inline void fetch(int nv, const real *v)
     for (int x = 0; x < nv; x++) __builtin_prefetch(v + x * LANES);
 }
 
-/* u_i and gu_i stay in registers, gv_j is added to in place. ones: r_p = 1 and u_i squared. */
-static inline void spread_row(int nv, int ones, int64_t p0, int64_t p1, int64_t left, const int32_t *col,
-                              const real *r, const real *u, const real *v, int64_t ldv, real *gu, real *gv)
+/* u_i and gu_i stay in registers, gv_j is added to in place. squared: u_i is; ones: r_p = 1. */
+static inline void spread_row(int nv, int squared, int ones, int64_t p0, int64_t p1, int64_t left,
+                              const int32_t *col, const real *r, const real *u, const real *v, int64_t ldv,
+                              real *gu, real *gv)
 {
     vec us[PANEL_VECTORS], gus[PANEL_VECTORS];
     memset(gus, 0, sizeof gus);
     for (int x = 0; x < nv; x++) {
         us[x] = load(u + x * LANES);
-        if (ones) us[x] *= us[x];
+        if (squared) us[x] *= us[x];
     }
     for (int64_t p = p0; p < p1; p++) {
         const real *vj = v + col[p] * ldv;
@@ -278,23 +279,27 @@ static void spread(const gcg_pass_rows *rows, int half, const void *r, const voi
         real *gui = (real *)gu + i * ldgu;
         int64_t p0 = rows->row_ptr[i] - rows->first, p1 = rows->row_ptr[i + 1] - rows->first;
         if (half)
-            spread_row(PANEL_VECTORS / 2, 0, p0, p1, rows->left, rows->col, r, ui, v, ldv, gui, gv);
+            spread_row(PANEL_VECTORS / 2, 0, 0, p0, p1, rows->left, rows->col, r, ui, v, ldv, gui, gv);
         else
-            spread_row(PANEL_VECTORS, 0, p0, p1, rows->left, rows->col, r, ui, v, ldv, gui, gv);
+            spread_row(PANEL_VECTORS, 0, 0, p0, p1, rows->left, rows->col, r, ui, v, ldv, gui, gv);
     }
 }
 
-static void squares(const gcg_pass_rows *rows, int half, const void *u, int64_t ldu, const void *v,
-                    int64_t ldv, void *gu, int64_t ldgu, void *gv)
+static void squares(const gcg_pass_rows *rows, int half, const void *r, const void *u, int64_t ldu,
+                    const void *v, int64_t ldv, void *gu, int64_t ldgu, void *gv)
 {
     for (int32_t i = rows->row0; i < rows->row1; i++) {
         const real *ui = (const real *)u + i * ldu;
         real *gui = (real *)gu + i * ldgu;
         int64_t p0 = rows->row_ptr[i] - rows->first, p1 = rows->row_ptr[i + 1] - rows->first;
-        if (half)
-            spread_row(PANEL_VECTORS / 2, 1, p0, p1, rows->left, rows->col, NULL, ui, v, ldv, gui, gv);
+        if (half && r)
+            spread_row(PANEL_VECTORS / 2, 1, 0, p0, p1, rows->left, rows->col, r, ui, v, ldv, gui, gv);
+        else if (half)
+            spread_row(PANEL_VECTORS / 2, 1, 1, p0, p1, rows->left, rows->col, NULL, ui, v, ldv, gui, gv);
+        else if (r)
+            spread_row(PANEL_VECTORS, 1, 0, p0, p1, rows->left, rows->col, r, ui, v, ldv, gui, gv);
         else
-            spread_row(PANEL_VECTORS, 1, p0, p1, rows->left, rows->col, NULL, ui, v, ldv, gui, gv);
+            spread_row(PANEL_VECTORS, 1, 1, p0, p1, rows->left, rows->col, NULL, ui, v, ldv, gui, gv);
     }
 }
 
@@ -373,19 +378,38 @@ static double dot(int64_t n, const void *x, const void *y)
 }
 
 static double residual(const gcg_pass_rows *rows, int32_t k, const void *u, int64_t ldu, const void *v,
-                       int64_t ldv, const float *xf, const double *xd, void *r)
+                       int64_t ldv, const double *row, const double *col, const float *xf, const double *xd,
+                       void *r)
 {
     double sum = 0;
     for (int32_t i = rows->row0; i < rows->row1; i++) {
         const real *ui = (const real *)u + i * ldu;
         for (int64_t p = rows->row_ptr[i] - rows->first; p < rows->row_ptr[i + 1] - rows->first; p++) {
             double x = xf ? (double)xf[p] : xd[p];
-            double d = x - dot_inline(k, ui, (const real *)v + rows->col[p] * ldv);
+            double dot = dot_inline(k, ui, (const real *)v + rows->col[p] * ldv);
+            double d = x - (row ? row[i] * col[rows->col[p]] * dot : dot);
             if (r) ((real *)r)[p] = (real)d;
             sum += d * d;
         }
     }
     return sum;
+}
+
+static void scale_ratings(const gcg_pass_rows *rows, const void *row, const void *col, const void *r,
+                          void *out)
+{
+    const real *b = col;
+    for (int32_t i = rows->row0; i < rows->row1; i++) {
+        real a = ((const real *)row)[i];
+        int64_t p0 = rows->row_ptr[i] - rows->first, p1 = rows->row_ptr[i + 1] - rows->first;
+        if (r)
+            for (int64_t p = p0; p < p1; p++) ((real *)out)[p] = a * b[rows->col[p]] * ((const real *)r)[p];
+        else
+            for (int64_t p = p0; p < p1; p++) {
+                real s = a * b[rows->col[p]];
+                ((real *)out)[p] = s * s;
+            }
+    }
 }
 
 static void row_product(const gcg_pass_rows *rows, const void *r, const double *x, double *y)
@@ -579,6 +603,7 @@ const gcg_pass_table NAME2(PRECISION, GCG_ISA) = {
     .gather = gather,
     .scatter = scatter,
     .residual = residual,
+    .scale_ratings = scale_ratings,
     .row_product = row_product,
     .col_product = col_product,
     .line_sums = line_sums,

@@ -40,18 +40,22 @@ typedef struct {
     /* gu_i = sum_j r_p v_j (set),  gv_j += r_p u_i; rows of gv are as far apart as the panel is wide */
     void (*spread)(const gcg_pass_rows *rows, int half, const void *r, const void *u, int64_t ldu,
                    const void *v, int64_t ldv, void *gu, int64_t ldgu, void *gv);
-    /* the same with r_p = 1, u_i replaced by its squares; v must hold squares */
-    void (*squares)(const gcg_pass_rows *rows, int half, const void *u, int64_t ldu, const void *v,
-                    int64_t ldv, void *gu, int64_t ldgu, void *gv);
+    /* the same with u_i replaced by its squares; v must hold squares; r NULL: r_p = 1 */
+    void (*squares)(const gcg_pass_rows *rows, int half, const void *r, const void *u, int64_t ldu,
+                    const void *v, int64_t ldv, void *gu, int64_t ldgu, void *gv);
     /* gu_i = sum_j r_p v_j only */
     void (*gather)(const gcg_pass_rows *rows, int half, const void *r, const void *v, int64_t ldv, void *gu,
                    int64_t ldgu);
     /* gv_j += r_p u_i only */
     void (*scatter)(const gcg_pass_rows *rows, int half, const void *r, const void *u, int64_t ldu, void *gv);
-    /* r_p = real(d), d = x_p - u_i . v_j summed in double over k columns; x is xf or, when that is NULL, xd;
-     * r may be NULL. Returns sum of d^2. */
+    /* r_p = real(d), d = x_p - s_p u_i . v_j summed in double over k columns, s_p = row_i col_j (row NULL:
+     * 1); x is xf or, when that is NULL, xd; r may be NULL. Returns sum of d^2. */
     double (*residual)(const gcg_pass_rows *rows, int32_t k, const void *u, int64_t ldu, const void *v,
-                       int64_t ldv, const float *xf, const double *xd, void *r);
+                       int64_t ldv, const double *row, const double *col, const float *xf, const double *xd,
+                       void *r);
+    /* out[p] = s_p r[p], s_p = row_i col_j; r NULL: s_p^2. out may be r. */
+    void (*scale_ratings)(const gcg_pass_rows *rows, const void *row, const void *col, const void *r,
+                          void *out);
     /* y_i = sum_j r_p x_j in double */
     void (*row_product)(const gcg_pass_rows *rows, const void *r, const double *x, double *y);
     /* y_j += sum_i r_p x_i in double */

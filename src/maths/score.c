@@ -23,11 +23,17 @@ static double shrunk_mean(const gcg_scorer *s, double sum, int64_t count)
     return (sum + s->shrink * s->mean) / ((double)count + s->shrink);
 }
 
+static double inner_product(const gcg_scorer *s, int32_t user, int32_t item)
+{
+    if (!s->user_scale) return gcg_factors_dot(s->u, user, s->v, item);
+    return gcg_factors_dot_scaled(s->u, user, s->user_scale[user], s->v, item, s->item_scale[item]);
+}
+
 static double predict(const gcg_scorer *s, int32_t user, int32_t item, gcg_score_kind kind)
 {
     switch (kind) {
     case GCG_SCORE_SEEN:
-        return s->mu + s->user_bias[user] + s->item_bias[item] + gcg_factors_dot(s->u, user, s->v, item);
+        return s->mu + s->user_bias[user] + s->item_bias[item] + inner_product(s, user, item);
     case GCG_SCORE_NEW_USER:
         return shrunk_mean(s, s->item_sum[item], s->item_count[item]);
     case GCG_SCORE_NEW_ITEM:

@@ -27,7 +27,10 @@ const char *gcg_score_kind_name(gcg_score_kind kind);
 /* A view of a model, or of a fit that is under way; owns nothing. */
 typedef struct {
     const gcg_factors *u, *v; /* one type, one k */
-    double mu;                /* centre; 0 without centring */
+    /* multiply the rows of u and v, rounded to their type; NULL: not. While a fit with a weighted norm runs
+     */
+    const double *user_scale, *item_scale;
+    double mu; /* centre; 0 without centring */
     const double *user_bias, *item_bias;
     const int64_t *user_count, *item_count; /* training ratings of each */
     const double *user_sum, *item_sum;      /* before centring */

@@ -11,6 +11,7 @@
 static void release(completion *m)
 {
     gcg_pass_free(m->pass);
+    gcg_scales_release(&m->scales);
     gcg_mem_free(m->point);
     gcg_mem_free(m->s);
     gcg_mem_free(m->r);
@@ -62,6 +63,19 @@ static void describe(void *self, gcg_progress *progress)
     progress->passes = gcg_pass_count(m->pass);
     progress->u = &m->u;
     progress->v = &m->v;
+    progress->row_scale = m->scales.row;
+    progress->col_scale = m->scales.col;
+}
+
+/* The weights of the norm, where there are any, and the curvature that they give to the loss. */
+static gcg_status weigh(completion *m, gcg_err *err)
+{
+    if (!gcg_norm_is_weighted(&m->set->norm)) return GCG_OK;
+    gcg_status status = gcg_scales_init(&m->scales, m->x, &m->set->norm, err);
+    if (status) return status;
+    gcg_pass_set_scales(m->pass, &m->scales);
+    m->safe_length = 1 / m->scales.most_curvature;
+    return GCG_OK;
 }
 
 /* The start that was given, as far as it fits under the rank limit: the largest singular values. */
@@ -74,6 +88,10 @@ static gcg_status take_start(completion *m, gcg_err *err)
     if (status) return status;
     gcg_factors_put(&m->u, 0, u, 0, u->k, NULL);
     gcg_factors_put(&m->v, 0, v, 0, v->k, NULL);
+    if (m->scales.row) {
+        gcg_factors_unscale_rows(&m->u, m->scales.row);
+        gcg_factors_unscale_rows(&m->v, m->scales.col);
+    }
     status = mc_balance(m, err);
     if (status || m->u.k <= most) return status;
     status = mc_lay_out(m, most, m->type, err);
@@ -89,10 +107,12 @@ static gcg_status init(completion *m, const gcg_csr *x, const gcg_solver_setting
                       .watch = watch,
                       .balanced = 1,
                       .length = 1,
+                      .safe_length = 1,
                       .block = set->sizes.block < MC_BLOCK_FIRST ? set->sizes.block : MC_BLOCK_FIRST};
     gcg_rng_init(&m->rng, set->seed, 0);
     m->op = (gcg_linop){x->rows, x->cols, m, mc_times, mc_times_t, 0, watch};
     gcg_status status = gcg_pass_new(x, &m->pass, err);
+    if (!status) status = weigh(m, err);
     m->x_x = gcg_csr_value_stats(x).sum_squares;
     m->type = gcg_solver_first_type(x, set);
     if (!status) status = mc_rating_arrays(m, m->type, err);
@@ -108,6 +128,15 @@ typedef struct {
     gcg_err *err;
     gcg_status status;
 } job;
+
+/* From the factors of Z to those of W. */
+static void unscale(gcg_solver_result *result, const gcg_scales *scales)
+{
+    if (!scales->row) return;
+    gcg_factors_scale_rows(&result->u, scales->row);
+    gcg_factors_scale_rows(&result->v, scales->col);
+    result->last.row_scale = result->last.col_scale = NULL;
+}
 
 static void run_job(void *ctx)
 {
@@ -129,6 +158,7 @@ static void run_job(void *ctx)
         j->status = gcg_run(&problem, j->settings, start, &watch, &j->result->stop, &j->result->last, j->err);
     int is_left = j->settings->checkpoints && j->result->stop == GCG_STOP_SIGNAL;
     if (!j->status && !is_left) j->status = gcg_solver_result_take(j->result, &m.u, &m.v, m.s, j->err);
+    if (!j->status && !is_left) unscale(j->result, &m.scales);
     if (is_left) j->result->last.u = j->result->last.v = NULL;
     release(&m);
     if (j->status) gcg_solver_result_release(j->result);
@@ -162,16 +192,29 @@ static void data_times_t(void *ctx, const double *y, double *x)
     gcg_pass_matvec_t(d->pass, &d->x, y, x);
 }
 
-gcg_status gcg_lambda_max(const gcg_csr *x, uint64_t seed, gcg_watch *watch, double *lambda_max, gcg_err *err)
+gcg_status gcg_lambda_max_weighted(const gcg_csr *x, const gcg_norm *norm, uint64_t seed, gcg_watch *watch,
+                                   double *lambda_max, gcg_err *err)
 {
     const double tolerance = 1e-12; /* of sigma^2 */
     gcg_dtype type = gcg_csr_is_float(x) ? GCG_FLOAT : GCG_DOUBLE;
     data_op d = {.u = {.rows = x->rows, .type = type}, .v = {.rows = x->cols, .type = type}};
     d.x = (gcg_residual){.type = type, .u = &d.u, .v = &d.v};
     if (!x->shift.row) d.x.values = gcg_csr_read(x, 0, x->rows, NULL);
+    gcg_scales scales = {0};
     gcg_status status = gcg_pass_new(x, &d.pass, err);
+    if (!status && gcg_norm_is_weighted(norm)) {
+        status = gcg_scales_init(&scales, x, norm, err);
+        if (!status) gcg_pass_set_scales(d.pass, &scales);
+    }
     gcg_linop op = {x->rows, x->cols, &d, data_times, data_times_t, 0, watch};
     if (!status) status = gcg_polar_top(&op, tolerance, seed, lambda_max, NULL, NULL, err);
     gcg_pass_free(d.pass);
+    gcg_scales_release(&scales);
     return status;
+}
+
+gcg_status gcg_lambda_max(const gcg_csr *x, uint64_t seed, gcg_watch *watch, double *lambda_max, gcg_err *err)
+{
+    const gcg_norm plain = {0};
+    return gcg_lambda_max_weighted(x, &plain, seed, watch, lambda_max, err);
 }

@@ -4,6 +4,11 @@
  *     F(W) = 1/2 sum over Omega of (x_ij - w_ij)^2 + lambda ||W||_tr,  W = U V'   (PAPER.md sec. 4,
  * SOLVER.md)
  *
+ * Where the norm is weighted (maths/scales.h), Z = diag(sqrt p) W diag(sqrt q) takes the place of W: Z = U
+ * V', the penalty is the plain trace norm of Z, the passes scale what they compare with the ratings, and R in
+ * the comments below is diag(a) R diag(b) wherever it meets U or V. Only the curvature of the loss differs,
+ * and the factors of W that the result takes.
+ *
  * completion.c        start, end, precision, the table of the problem
  * completion_point.c  the iterate: layout, value, balanced basis, proximal step
  * completion_polar.c  line 3 of Algorithm 3: the leading atoms
@@ -37,6 +42,7 @@ typedef struct {
     gcg_watch *watch;
     int balanced; /* the point is in its balanced basis, s and inverse_s belong to it */
     gcg_pass *pass;
+    gcg_scales scales; /* empty where the norm is not weighted */
     gcg_rng rng;
 
     gcg_dtype type;
@@ -50,6 +56,7 @@ typedef struct {
     double moments[2];  /* ||R||^2, <R, X> */
     double x_x;         /* ||P(X)||^2 */
     double length;      /* of the next restricted proximal step */
+    double safe_length; /* one that never raises F: 1 / the curvature of the loss */
     double sigma;       /* estimate of sigma_1(R) from below */
     gcg_triplets atoms; /* of this round */
     int saturated;      /* all atoms of the last block were above lambda */

@@ -12,6 +12,7 @@ typedef struct {
     const gcg_solver_settings *set;
     int64_t rows, cols, sides, least;
     int64_t k, block, later, proof_block; /* columns */
+    int weighted;                         /* the norm is */
 } shape;
 
 static int64_t least_of(int64_t a, int64_t b)
@@ -45,7 +46,8 @@ static int64_t later_block(const gcg_solver_settings *set, int64_t rank, int64_t
 
 static shape shape_of(const gcg_plan_data *d, const gcg_solver_settings *set, int32_t rank)
 {
-    shape s = {.d = d, .set = set, .rows = d->rows, .cols = d->cols};
+    shape s = {
+        .d = d, .set = set, .rows = d->rows, .cols = d->cols, .weighted = gcg_norm_is_weighted(&set->norm)};
     s.sides = s.rows + s.cols;
     s.least = least_of(s.rows, s.cols);
     s.k = least_of(rank, s.least);
@@ -110,7 +112,8 @@ static int64_t proof(const shape *s)
     if (s->set->lambda == 0) return 0;
     if (s->set->ratings_kept != GCG_KEEP_NONE &&
         s->least <= (s->set->certify ? MC_CHOLESKY_MOST : MC_CHOLESKY_DEFAULT))
-        way = most_of(gcg_certificate_bytes(s->d->rows, s->d->cols, s->d->nnz, s->d->type),
+        way = (s->weighted ? s->d->nnz * (int64_t)s->d->type : 0) +
+              most_of(gcg_certificate_bytes(s->d->rows, s->d->cols, s->d->nnz, s->d->type),
                       gcg_polar_top_bytes(s->d->rows, s->d->cols));
     else if (s->set->plain)
         way = lanczos(s, 0.05);
@@ -131,7 +134,7 @@ gcg_needs gcg_complete_needs(const gcg_plan_data *d, const gcg_solver_settings *
     shape s = shape_of(d, set, rank > 0 ? rank : INT32_MAX);
     gcg_needs n = {{0}};
     n.bytes[GCG_NEED_RESIDUALS] = kept[set->ratings_kept] * d->nnz * (int64_t)d->type;
-    n.bytes[GCG_NEED_PASSES] = d->passes;
+    n.bytes[GCG_NEED_PASSES] = d->passes + (s.weighted ? gcg_scales_bytes(s.rows, s.cols) : 0);
     n.bytes[GCG_NEED_FACTORS] = rows(&s, s.sides, s.k) + 16 * s.k;
     n.bytes[GCG_NEED_KEPT] =
         (set->plain ? 0 : rows(&s, s.cols, s.later)) + d->copies * rows(&s, s.sides, s.k);

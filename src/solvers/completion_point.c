@@ -199,12 +199,21 @@ static double better_length(const completion *m, const saved *old, double r_b)
     double old_r_r = old->moments[0], d_d = old_r_r + m->moments[0] - 2 * r_b,
            slope = old_r_r - r_b - m->lambda * (m->value.rho - old->value.rho);
     if (!(d_d > 1e-12 * old_r_r) || !(slope > 0)) return m->length; /* rounding */
-    return fmin(fmax(m->length * fmin(fmax(slope / d_d, 1 / change), change), 1), most);
+    double better = m->length * fmin(fmax(slope / d_d, 1 / change), change);
+    return fmin(fmax(better, m->safe_length), most);
+}
+
+/* After a step that raised F. The safe length 1 of the plain norm is not far away; that of a weighted norm,
+ * whose curvature is that of its rarest user and item, may be a thousandth of what does. */
+static double shorter_length(const completion *m, double length)
+{
+    const double cut = 0.25;
+    return m->scales.row ? fmax(cut * length, m->safe_length) : m->safe_length;
 }
 
 /* The restricted proximal step, which balances too. Its length follows the curvature that the last ones met:
  * ratings are few, so that ||P(D)||^2 is a small part of ||D||^2 and a step of length 1 far too short (0.2 on
- * MovieLens). A step that raises F is taken back, and repeated at length 1. */
+ * MovieLens). A step that raises F is taken back, and repeated at the safe length. */
 static gcg_status prox(completion *m, gcg_err *err)
 {
     const double rounding = m->type == GCG_FLOAT ? 1e-8 : 1e-14;
@@ -225,9 +234,9 @@ static gcg_status prox(completion *m, gcg_err *err)
         if (status) break;
         m->length = better_length(m, &old, sums[1]);
         m->balanced = 1;
-        if (m->value.objective > old.value.objective * (1 + rounding) && length > 1) {
+        if (m->value.objective > old.value.objective * (1 + rounding) && length > m->safe_length) {
             status = restore(m, &old, err);
-            m->length = 1;
+            m->length = shorter_length(m, length);
             m->balanced = 0;
             again = !gcg_watch_over(m->watch);
         }

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include "base/status.h"
 #include "base/watch.h"
+#include "maths/scales.h"
 #include "solvers/state.h"
 #include "store/csr.h"
 #include "store/factors.h"
@@ -48,7 +49,7 @@ typedef struct {
     double objective; /* F(W) = loss + lambda ||W||_tr */
     double dual;      /* best dual value so far, NaN when there is none */
     double gap;       /* (objective - dual) / objective, 0 when both are 0, NaN without dual */
-    double nuc_norm;  /* ||W||_tr, exact */
+    double nuc_norm;  /* ||W||_tr, exact; of the weighted norm where it is weighted */
     int32_t rank;
     double train_rmse; /* sqrt(2 loss / N) */
     int64_t matvecs;   /* products of the gradient matrix (or its transpose) with a vector so far */
@@ -56,6 +57,8 @@ typedef struct {
     gcg_certificate_rule rule;
     double probability;       /* of a false bound; 0 unless rule is PROBABILITY */
     const gcg_factors *u, *v; /* the iterate, balanced: singular values are the squared column norms */
+    /* W = (diag(row_scale) U)(diag(col_scale) V)', the scaled factors rounded to their type; NULL: all 1 */
+    const double *row_scale, *col_scale;
 } gcg_progress;
 
 /* A state of gcg_complete between two iterations, to be written: state(self, stream) with a stream that
@@ -92,6 +95,7 @@ typedef struct {
 
 typedef struct {
     double lambda;    /* > 0, or 0 together with a rank */
+    gcg_norm norm;    /* weights of the norm; default: none. gcg_complete only */
     double gap;       /* relative gap to reach, > 0; default 1e-3 */
     int64_t max_iter; /* outer iterations, >= 1; default 500 */
     double
@@ -129,8 +133,8 @@ gcg_dtype gcg_solver_first_type(const gcg_csr *x, const gcg_solver_settings *set
 typedef struct {
     gcg_stop stop;
     gcg_progress last;       /* the final state; last.u and last.v point to u and v below */
-    gcg_factors u, v;        /* balanced */
-    double *singular_values; /* k, descending */
+    gcg_factors u, v;        /* W = U V'; balanced, unless the norm is weighted */
+    double *singular_values; /* k, descending: of W, or of diag(sqrt p) W diag(sqrt q) (maths/scales.h) */
 } gcg_solver_result;
 
 void gcg_solver_result_release(gcg_solver_result *r);
@@ -139,7 +143,8 @@ void gcg_solver_result_release(gcg_solver_result *r);
 gcg_status gcg_solver_result_take(gcg_solver_result *r, const gcg_factors *u, const gcg_factors *v,
                                   const double *s, gcg_err *err);
 
-/* Minimises F(W) = 1/2 sum over Omega of (W_ij - X_ij)^2 + lambda ||W||_tr by Algorithm 3 with the additions
+/* Minimises F(W) = 1/2 sum over Omega of (W_ij - X_ij)^2 + lambda ||W||_tr (the norm weighted as the settings
+ * say) by Algorithm 3 with the additions
  * of SOLVER.md sec. 1 (PAPER.md sec. 4). X may have empty rows and columns; nnz >= 1. Honours
  * gcg_interrupt_requested(); with checkpoints the result then has stop and last only: what counts is in the
  * checkpoint. */
@@ -150,5 +155,8 @@ gcg_status gcg_complete(const gcg_csr *x, const gcg_solver_settings *settings, g
  * NULL) is over before the end, what is known of it from below. */
 gcg_status gcg_lambda_max(const gcg_csr *x, uint64_t seed, gcg_watch *watch, double *lambda_max,
                           gcg_err *err);
+/* The same with the weights of a norm: ||diag(p)^(-1/2) P(X) diag(q)^(-1/2)||_sp. */
+gcg_status gcg_lambda_max_weighted(const gcg_csr *x, const gcg_norm *norm, uint64_t seed, gcg_watch *watch,
+                                   double *lambda_max, gcg_err *err);
 
 #endif

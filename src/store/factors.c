@@ -81,6 +81,36 @@ void gcg_factors_put(gcg_factors *to, int32_t at, const gcg_factors *from, int32
     if (count > 0) gcg_par_blocks(((int64_t)to->rows + STRIP - 1) / STRIP, put_task, &c);
 }
 
+typedef struct {
+    gcg_factors *f;
+    const double *scale;
+    int inverted;
+} scale_ctx;
+
+static void scale_task(int64_t strip, void *ctx)
+{
+    const scale_ctx *c = ctx;
+    gcg_factors *f = c->f;
+    int64_t end = (strip + 1) * STRIP < f->rows ? (strip + 1) * STRIP : f->rows;
+    for (int64_t i = strip * STRIP; i < end; i++) {
+        double scale = !c->inverted ? c->scale[i] : c->scale[i] != 0 ? 1 / c->scale[i] : 0;
+        for (int32_t q = 0; q < f->k; q++)
+            gcg_factors_set(f, (int32_t)i, q, scale * gcg_factors_get(f, (int32_t)i, q));
+    }
+}
+
+void gcg_factors_scale_rows(gcg_factors *f, const double *scale)
+{
+    scale_ctx c = {f, scale, 0};
+    gcg_par_blocks(((int64_t)f->rows + STRIP - 1) / STRIP, scale_task, &c);
+}
+
+void gcg_factors_unscale_rows(gcg_factors *f, const double *scale)
+{
+    scale_ctx c = {f, scale, 1};
+    gcg_par_blocks(((int64_t)f->rows + STRIP - 1) / STRIP, scale_task, &c);
+}
+
 gcg_status gcg_factors_copy(const gcg_factors *f, gcg_dtype type, gcg_factors *out, gcg_err *err)
 {
     gcg_status status = gcg_factors_init(out, f->rows, f->k, type, err);
@@ -90,22 +120,41 @@ gcg_status gcg_factors_copy(const gcg_factors *f, gcg_dtype type, gcg_factors *o
 
 enum { CHAINS = 8 /* partial sums: enough for the compiler to work on several columns at once */ };
 
-#define DOT(real, u, v, k, sum)                                                                              \
+/* of(f, e): entry e of the row f, in double. */
+#define DOT(real, of_u, of_v, u, v, k, sum)                                                                  \
     do {                                                                                                     \
-        const real *a = u, *b = v;                                                                           \
+        const real *x = u, *y = v;                                                                           \
         int32_t q = 0;                                                                                       \
         for (; q + CHAINS <= k; q += CHAINS)                                                                 \
-            for (int c = 0; c < CHAINS; c++) sum[c] += (double)a[q + c] * (double)b[q + c];                  \
-        for (; q < k; q++) sum[0] += (double)a[q] * (double)b[q];                                            \
+            for (int c = 0; c < CHAINS; c++) sum[c] += of_u(real, x[q + c]) * of_v(real, y[q + c]);          \
+        for (; q < k; q++) sum[0] += of_u(real, x[q]) * of_v(real, y[q]);                                    \
     } while (0)
+#define AS_IT_IS(real, entry) (double)(entry)
+#define TIMES_A(real, entry) (double)(real)(a * (double)(entry))
+#define TIMES_B(real, entry) (double)(real)(b * (double)(entry))
 
 double gcg_factors_dot(const gcg_factors *u, int32_t i, const gcg_factors *v, int32_t j)
 {
     double sum[CHAINS] = {0};
     int64_t at_u = (int64_t)i * u->stride, at_v = (int64_t)j * v->stride;
     if (u->type == GCG_FLOAT)
-        DOT(float, (const float *)u->data + at_u, (const float *)v->data + at_v, u->k, sum);
+        DOT(float, AS_IT_IS, AS_IT_IS, (const float *)u->data + at_u, (const float *)v->data + at_v, u->k,
+            sum);
     else
-        DOT(double, (const double *)u->data + at_u, (const double *)v->data + at_v, u->k, sum);
+        DOT(double, AS_IT_IS, AS_IT_IS, (const double *)u->data + at_u, (const double *)v->data + at_v, u->k,
+            sum);
+    return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
+}
+
+double gcg_factors_dot_scaled(const gcg_factors *u, int32_t i, double a, const gcg_factors *v, int32_t j,
+                              double b)
+{
+    double sum[CHAINS] = {0};
+    int64_t at_u = (int64_t)i * u->stride, at_v = (int64_t)j * v->stride;
+    if (u->type == GCG_FLOAT)
+        DOT(float, TIMES_A, TIMES_B, (const float *)u->data + at_u, (const float *)v->data + at_v, u->k, sum);
+    else
+        DOT(double, TIMES_A, TIMES_B, (const double *)u->data + at_u, (const double *)v->data + at_v, u->k,
+            sum);
     return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
 }

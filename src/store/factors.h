@@ -27,9 +27,16 @@ void gcg_factors_set(gcg_factors *f, int32_t row, int32_t q, double value);
  * and from have as many rows, and may differ in precision. */
 void gcg_factors_put(gcg_factors *to, int32_t at, const gcg_factors *from, int32_t first, int32_t count,
                      const double *scale);
+/* f(i, q) *= scale[i], in double, rounded to f's type; on the threads. */
+void gcg_factors_scale_rows(gcg_factors *f, const double *scale);
+/* The way back: f(i, q) /= scale[i]; rows of scale 0 become 0. */
+void gcg_factors_unscale_rows(gcg_factors *f, const double *scale);
 /* A copy in the given precision. */
 gcg_status gcg_factors_copy(const gcg_factors *f, gcg_dtype type, gcg_factors *out, gcg_err *err);
 /* u_i . v_j, summed in double in a fixed order (the same on every machine). Both of one type and one k. */
 double gcg_factors_dot(const gcg_factors *u, int32_t i, const gcg_factors *v, int32_t j);
+/* The same to the last digit as after gcg_factors_scale_rows of u by a and of v by b. */
+double gcg_factors_dot_scaled(const gcg_factors *u, int32_t i, double a, const gcg_factors *v, int32_t j,
+                              double b);
 
 #endif
