@@ -17,6 +17,7 @@
 #include "cmd/threads.h"
 #include "maths/center.h"
 #include "maths/fold_in.h"
+#include "maths/scales.h"
 
 typedef struct {
     reading_settings reading;
@@ -85,6 +86,7 @@ enum { USERS = 64 /* folded in by one task */ };
 typedef struct {
     gcg_model *model;
     double lambda;
+    double exponent, smooth, mean; /* of the users' weights in the norm */
     gcg_ratings ratings;
     int32_t *row;  /* in the model, of each user of ratings */
     int32_t *item; /* in the model, of each column; -1: none that has training ratings */
@@ -95,11 +97,10 @@ typedef struct {
 
 /* ---- one user ---- */
 
-/* lambda times the weight of the user's row in the norm. */
-static double ridge_of(const fold *f, int32_t i)
+/* lambda times the weight of a row of n ratings in the norm. */
+static double ridge_of(const fold *f, int64_t n)
 {
-    (void)i;
-    return f->lambda;
+    return f->lambda * gcg_norm_weight(n, f->exponent, f->mean, f->smooth);
 }
 
 /* Items and values of user's ratings that can be used; returns how many. */
@@ -122,7 +123,7 @@ static gcg_status fold_row(const fold *f, int32_t i, int64_t n, const int32_t *i
     double sum = 0, bias = gcg_center_user_bias(m->center, m->mu, m->item_bias, n, item, value);
     for (int64_t c = 0; c < n; c++) sum += value[c];
     for (int64_t c = 0; c < n; c++) value[c] -= m->mu + bias + m->item_bias[item[c]];
-    gcg_status status = gcg_fold_in_row(&m->v, ridge_of(f, i), n, item, value, u, NULL);
+    gcg_status status = gcg_fold_in_row(&m->v, ridge_of(f, n), n, item, value, u, NULL);
     if (status) return status;
     for (int32_t q = 0; q < m->u.k; q++) gcg_factors_set(&m->u, i, q, u[q]);
     m->user_bias[i] = bias;
@@ -292,7 +293,7 @@ static void tell(const fold_settings *s, const fold *f)
 
 static int fold_in(const fold_settings *s, const char *name, gcg_model *model, char **paths, int path_count)
 {
-    fold f = {.model = model};
+    fold f = {.model = model, .mean = 1};
     gcg_read_options options = reading_options(&s->reading);
     gcg_exclusion more = {0};
     gcg_diag diag = report_diag();
@@ -301,6 +302,9 @@ static int fold_in(const fold_settings *s, const char *name, gcg_model *model, c
     if (!status && !gcg_model_number(model, "lambda", &f.lambda))
         status =
             gcg_fail(&err, GCG_ERR_DATA, name, 0, 0, "does not say its lambda: fold-in needs a model of fit");
+    gcg_model_number(model, "norm_exponent_user", &f.exponent);
+    gcg_model_number(model, "norm_smooth", &f.smooth);
+    gcg_model_number(model, "norm_mean_user", &f.mean);
     if (!status && s->exclude.count > 0)
         status =
             gcg_exclusion_read(s->exclude.text, s->exclude.count, &options, model->items, &diag, &more, &err);

@@ -76,6 +76,8 @@ static gcg_status describe(const fit_outcome *o, char **text, gcg_err *err)
     gcg_json_number(&j, "norm_exponent_user", s->norm.exponent_user);
     gcg_json_number(&j, "norm_exponent_item", s->norm.exponent_item);
     gcg_json_number(&j, "norm_smooth", s->norm.smooth);
+    gcg_json_number(&j, "norm_mean_user",
+                    gcg_norm_mean(x->rows, o->d->margins.user_count, s->norm.exponent_user));
     gcg_json_string(&j, "keep", fit_keep_names[s->keep]);
     gcg_json_number(&j, "holdout", s->holdout);
     gcg_json_unsigned(&j, "seed", s->seed);

@@ -21,6 +21,13 @@ ok "a training user with its own ratings gets its own row" own_rows none 1e-5
 ok "also with user biases" own_rows user 1e-5
 ok "and with item biases" own_rows item 1e-5
 ok "with both, whose sweeps end before the biases settle, nearly" own_rows both 1e-2
+weighted_rows() {
+    fit --norm-weights 0.8,0.5 --norm-smooth 0.1 --precision double --gap 1e-11 --lambda 3 -o m.weighted tr.csv &&
+        fold -n 0 -o again m.weighted tr.csv && apart m.weighted again tr.csv 1e-5 && ! apart m.none again tr.csv 1e-2
+}
+ok "and where the norm is weighted" weighted_rows
+still() { fold -n 0 -o new m.weighted late.csv && fold -n 0 -o back new late.csv && cmp new back; }
+ok "whose weights stay those of the fit when users come" still
 # The row problem, from the exported factors: lambda u = sum_j (x - mu - b_u - b_j - u . v_j) v_j.
 stationary() { # CENTER
     fold -n 0 -o new "m.$1" late.csv && "$GCG" export --quiet new --to tsv -o e && awk -F '\t' -v OFS=, -v lambda=3 '

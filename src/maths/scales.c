@@ -10,18 +10,28 @@ int gcg_norm_is_weighted(const gcg_norm *norm)
     return norm->smooth < 1 && (norm->exponent_user > 0 || norm->exponent_item > 0);
 }
 
-/* Counts become scales. The mean over the ratings is sum n n^A / sum n. */
-static void scale_counts(int32_t n, double *count, float *rounded, double exponent, double smooth)
+double gcg_norm_mean(int32_t n, const int64_t *count, double exponent)
 {
     double ratings = 0, sum = 0;
     for (int32_t i = 0; i < n; i++) {
-        ratings += count[i];
-        sum += count[i] > 0 ? count[i] * pow(count[i], exponent) : 0;
+        ratings += (double)count[i];
+        sum += count[i] > 0 ? (double)count[i] * pow((double)count[i], exponent) : 0;
     }
+    return ratings > 0 ? sum / ratings : 1;
+}
+
+double gcg_norm_weight(int64_t count, double exponent, double mean, double smooth)
+{
+    return count > 0 ? (1 - smooth) * pow((double)count, exponent) / mean + smooth : 0;
+}
+
+static void scales_of(int32_t n, const int64_t *count, double exponent, double smooth, double *scale,
+                      float *rounded)
+{
+    double mean = gcg_norm_mean(n, count, exponent);
     for (int32_t i = 0; i < n; i++) {
-        double p = count[i] > 0 ? (1 - smooth) * pow(count[i], exponent) * (ratings / sum) + smooth : 0;
-        count[i] = p > 0 ? 1 / sqrt(p) : 0;
-        rounded[i] = (float)count[i];
+        scale[i] = count[i] > 0 ? 1 / sqrt(gcg_norm_weight(count[i], exponent, mean, smooth)) : 0;
+        rounded[i] = (float)scale[i];
     }
 }
 
@@ -41,22 +51,21 @@ static double most_curvature(const gcg_csr *x, const gcg_scales *s)
 
 gcg_status gcg_scales_init(gcg_scales *s, const gcg_csr *x, const gcg_norm *norm, gcg_err *err)
 {
-    *s = (gcg_scales){.row = gcg_mem_zalloc_array(x->rows, sizeof *s->row),
-                      .col = gcg_mem_zalloc_array(x->cols, sizeof *s->col),
+    *s = (gcg_scales){.row = gcg_mem_alloc_array(x->rows, sizeof *s->row),
+                      .col = gcg_mem_alloc_array(x->cols, sizeof *s->col),
                       .row_f = gcg_mem_alloc_array(x->rows, sizeof *s->row_f),
                       .col_f = gcg_mem_alloc_array(x->cols, sizeof *s->col_f)};
-    if (!s->row || !s->col || !s->row_f || !s->col_f) {
+    int64_t *count = gcg_mem_alloc_array(x->rows > x->cols ? x->rows : x->cols, sizeof *count);
+    if (!s->row || !s->col || !s->row_f || !s->col_f || !count) {
+        gcg_mem_free(count);
         gcg_scales_release(s);
         return gcg_fail_memory(err, "norm weights");
     }
-    int64_t done = 0;
-    for (int32_t i = 0; i < x->rows; i++) {
-        s->row[i] = (double)(x->row_ptr[i + 1] - x->row_ptr[i]);
-        for (int64_t p = x->row_ptr[i]; p < x->row_ptr[i + 1]; p++) s->col[x->col[p]]++;
-        done = gcg_csr_pass_step(x, done, x->row_ptr[i + 1]);
-    }
-    scale_counts(x->rows, s->row, s->row_f, norm->exponent_user, norm->smooth);
-    scale_counts(x->cols, s->col, s->col_f, norm->exponent_item, norm->smooth);
+    for (int32_t i = 0; i < x->rows; i++) count[i] = x->row_ptr[i + 1] - x->row_ptr[i];
+    scales_of(x->rows, count, norm->exponent_user, norm->smooth, s->row, s->row_f);
+    gcg_csr_col_counts(x, count);
+    scales_of(x->cols, count, norm->exponent_item, norm->smooth, s->col, s->col_f);
+    gcg_mem_free(count);
     s->most_curvature = most_curvature(x, s);
     return GCG_OK;
 }

@@ -21,6 +21,11 @@ typedef struct {
 /* 1 when the weights are not all 1 whatever the data. */
 int gcg_norm_is_weighted(const gcg_norm *norm);
 
+/* m, the mean of n^A over the ratings: sum n n^A / sum n. */
+double gcg_norm_mean(int32_t n, const int64_t *count, double exponent);
+/* p = (1 - B) n^A / m + B for a row or column of n ratings, 0 where n = 0. */
+double gcg_norm_weight(int64_t count, double exponent, double mean, double smooth);
+
 typedef struct {
     double *row, *col;     /* a (rows), b (cols) */
     float *row_f, *col_f;  /* the same, rounded */
