@@ -16,7 +16,8 @@ const commands_entry commands[] = {
     {NULL, &command_fold_in},
     {NULL, &command_similar},
     {NULL, &command_export},
-    {"shell", &command_completion},
+    {"more", &command_plot},
+    {NULL, &command_completion},
     {0},
 };
 

@@ -13,6 +13,7 @@ extern const opt_command command_export;
 extern const opt_command command_fit;
 extern const opt_command command_fold_in;
 extern const opt_command command_path;
+extern const opt_command command_plot;
 extern const opt_command command_predict;
 extern const opt_command command_recommend;
 extern const opt_command command_similar;

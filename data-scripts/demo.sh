@@ -23,13 +23,10 @@ say 'grep -v "^#" fit.log | cut -f 1-5,7,10'
 grep -v '^#' fit.log | cut -f 1-5,7,10 | awk -F '\t' 'NR == 1 { printf "%4s %8s %14s %14s %9s %5s %10s\n", $1, $2, $3, $4, $5, $6, $7; next }
     { printf "%4d %8.2f %14.2f %14.2f %9.2e %5d %10.6f\n", $1, $2, $3, $4, $5, $6, $7 }'
 
+say gcg-mc plot fit.log
 if command -v gnuplot >/dev/null; then
-    for size in 76 54 40; do # as wide as the terminal allows
-        [ "$(stty size 2>/dev/null </dev/tty | cut -d ' ' -f 2 || echo 80)" -ge $((size + 4)) ] 2>/dev/null && break
-        [ $size = 76 ] && [ ! -t 1 ] && break
-    done
-    gnuplot -e "log='fit.log'; text_width=$size" "$root/data-scripts/plot-log.gp"
-    echo
+    "$gcg" plot fit.log
+    "$gcg" plot fit.log -o fit.png
     echo "The same in colour: $out/fit.png"
 else
     echo "gnuplot is not installed: no plot (make deps installs it)"
