@@ -97,7 +97,7 @@ static void line_as_is(page_state *p, int indent, const char *text)
 
 /* ---- words of a macro line ---- */
 
-/* Takes escapes away: \e is a backslash, \& nothing. */
+/* Takes escapes away: \e is a backslash, \& nothing, \(aq and \(dq are quotes. */
 static void unescape(char *text)
 {
     char *to = text;
@@ -110,6 +110,10 @@ static void unescape(char *text)
         if (*from == 'e') *to++ = '\\';
         if (*from == '-') *to++ = '-';
         if (*from == ' ') *to++ = '\1';
+        if (*from == '(' && from[1] && from[2]) {
+            *to++ = strncmp(from + 1, "aq", 2) == 0 ? '\'' : strncmp(from + 1, "dq", 2) == 0 ? '"' : '-';
+            from += 2;
+        }
     }
     *to = '\0';
 }
