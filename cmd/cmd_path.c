@@ -100,6 +100,7 @@ static void work(void *ctx)
         f->status = gcg_fail_memory(&f->err, "path");
         return;
     }
+    fit_log_head_data(&f->log);
     fit_log_head(&f->log, &f->plan, f->lambda_max, f->threads);
     fit_log_begin(&f->log, p->lambdas.at[0]);
     f->status = fit_walk(f, &f->d.ratings.x, &p->lambdas, take_model, p);

@@ -10,6 +10,7 @@ const commands_entry commands[] = {
     {NULL, &command_synth},
     {"fit a model", &command_fit},
     {NULL, &command_path},
+    {NULL, &command_cv},
     {"use a model", &command_predict},
     {NULL, &command_eval},
     {NULL, &command_recommend},

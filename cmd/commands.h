@@ -8,6 +8,7 @@
 extern const opt_command command_check;
 extern const opt_command command_completion;
 extern const opt_command command_convert;
+extern const opt_command command_cv;
 extern const opt_command command_eval;
 extern const opt_command command_export;
 extern const opt_command command_fit;

@@ -9,6 +9,7 @@
  * fit_log.c       the log, scores of the iterates
  * fit_progress.c  the progress line, times by phase
  * fit_walk.c      fits at falling lambdas, each from the one before
+ * fit_auto.c      --lambda auto
  * fit_outcome.c   the model, MODEL.done, the closing report */
 #ifndef GCG_CMD_FIT_H
 #define GCG_CMD_FIT_H
@@ -30,14 +31,15 @@ typedef struct {
 } fit_lambdas;
 
 typedef struct {
-    unsigned command; /* FIT_FIT, FIT_PATH */
+    unsigned command; /* FIT_FIT, FIT_PATH, FIT_CV */
     reading_settings reading;
     fit_lambdas lambdas; /* none: n_lambdas of them, from lambda_max down to min_ratio of it */
     int64_t n_lambdas;
     double min_ratio;
-    int has_n_lambdas, has_min_ratio, keep_all;
+    int has_n_lambdas, has_min_ratio, keep_all, select;
+    int64_t folds;
     double lambda, lambda_ratio, gap, max_time, holdout;
-    int has_lambda, has_ratio, has_holdout, has_rank, has_memory;
+    int lambda_auto, has_center, has_lambda, has_ratio, has_holdout, has_rank, has_memory;
     int64_t max_iter, rank, atoms, max_memory;
     int precision, center, keep, solver, threads;
     uint64_t seed;
@@ -50,15 +52,17 @@ typedef struct {
     int train_count;
 } fit_settings;
 
-enum { FIT_FIT = 1, FIT_PATH = 2 };
+enum { FIT_FIT = 1, FIT_PATH = 2, FIT_CV = 4 };
+enum { FIT_SELECT_MIN, FIT_SELECT_1SE };
 enum { FIT_KEEP_LAST, FIT_KEEP_BEST };
 /* The comparators come after gcg. */
 enum { FIT_SOLVER_GCG, FIT_SOLVER_ALS_CG, FIT_SOLVER_SOFT_IMPUTE };
-extern const char *const fit_precision_names[], *const fit_center_names[], *const fit_keep_names[],
-                                                                               *const fit_solver_names[];
+extern const char *const fit_precision_names[],
+    *const fit_center_names[], *const fit_keep_names[], *const fit_solver_names[], *const fit_select_names[];
 
 int cmd_fit(int argc, char **argv);
 int cmd_path(int argc, char **argv);
+int cmd_cv(int argc, char **argv);
 /* 0 when the command can go on; else the exit code, -1 for --help. */
 int fit_parse(int argc, char **argv, const opt_command *command, fit_settings *s);
 
@@ -166,6 +170,7 @@ typedef struct fit_log {
     const char *name; /* for messages */
     int is_stdout, lost, lost_errno;
     int blocks;                   /* begun */
+    int silent;                   /* iterations are not logged, and not scored */
     int progress_line;            /* stderr is a terminal */
     int shares_terminal;          /* and the log goes there, too */
     double valid_rmse, test_rmse; /* of the last iterate */
@@ -180,7 +185,8 @@ gcg_status fit_score(const fit_settings *s, const fit_data *d, const fit_set *se
                      double *rmse, gcg_err *err);
 
 gcg_status fit_log_open(fit_log *log, const fit_settings *s, const fit_data *d, gcg_err *err);
-/* The lines that say what is solved. */
+/* The lines that say what the ratings are; what is solved. */
+void fit_log_head_data(fit_log *log);
 void fit_log_head(fit_log *log, const fit_plan *plan, double lambda_max, int threads);
 /* Before each solve: a new block, its lambda, the column names. */
 void fit_log_begin(fit_log *log, double lambda);
@@ -201,6 +207,14 @@ void fit_log_end(fit_log *log, const gcg_solver_result *result);
 gcg_status fit_log_close(fit_log *log, gcg_err *err);
 void fit_log_release(fit_log *log);
 
+/* What --lambda auto chose. */
+typedef struct {
+    int made;
+    int64_t held_out, tried; /* ratings, solves */
+    double lambda;           /* of the best solve on the part */
+    double valid_rmse;
+} fit_choice;
+
 /* Everything of one run. */
 typedef struct {
     fit_settings s;
@@ -209,10 +223,12 @@ typedef struct {
     fit_start start;
     gcg_solver_settings set; /* after fit_begin(), but for a lambda that comes from lambda_max */
     fit_plan plan;
+    fit_choice choice;
     gcg_solver_result result; /* of the last fit_solve() */
     gcg_diag diag;
     gcg_err err;
     double lambda_max; /* after fit_prepare() */
+    double deadline;   /* gcg_clock_now() at which --max-time is over; 0: it has not begun to count */
     int threads;
     gcg_status status; /* of the work inside the session */
 } fit_run;
@@ -224,6 +240,10 @@ enum { FIT_NOT_REACHED = 3, FIT_NOTHING_WRITTEN = 130 /* exit codes */ };
 int fit_begin(fit_run *f);
 /* Inside the session: centres the ratings, finds lambda_max, and lambda where it is a fraction of that. */
 gcg_status fit_prepare(fit_run *f);
+/* --max-time counts from now on, not from fit_prepare(). */
+void fit_start_clock(fit_run *f);
+/* lambda_max of x; *cut = 1 when time was up: then it is what is known from below. */
+gcg_status fit_lambda_max(fit_run *f, const gcg_csr *x, double *lambda_max, int *cut);
 /* The solver on x, with f->set. */
 gcg_status fit_solve(fit_run *f, const gcg_csr *x);
 /* The gap was reached. */
@@ -232,6 +252,17 @@ void fit_end(fit_run *f);
 
 /* The lambdas of s, or its grid: lambda_k = lambda_max min_ratio^(k / (n - 1)). */
 fit_lambdas fit_lambdas_of(const fit_settings *s, double lambda_max);
+
+/* The ratings without some, centred by themselves; the some are its validation set. Ids are the run's. */
+typedef struct {
+    fit_data d;
+    gcg_pairs pairs;
+} fit_part;
+
+/* Those with a hash in [from, below) are left out: gcg_ratings_part(). Before fit_prepare(). */
+gcg_status fit_part_init(const fit_run *f, gcg_center_kind kind, double from, double below, fit_part *part,
+                         gcg_err *err);
+void fit_part_release(fit_part *part); /* twice is fine */
 
 /* After each solve of a walk: f->set.lambda, f->result. *stop = 1 ends the walk. */
 typedef gcg_status fit_walked(fit_run *f, int *stop, void *user);
@@ -245,6 +276,7 @@ typedef struct {
     const fit_settings *s;
     const fit_data *d;
     const fit_plan *plan;
+    const fit_choice *choice;
     double lambda, lambda_max;
     gcg_stop stop;
     gcg_progress last;    /* of the solve */
@@ -263,6 +295,8 @@ typedef struct {
 
 /* That of o, which also goes into the log. */
 fit_log_row fit_log_summary(fit_log *log, const fit_outcome *o);
+/* One line about a solve of --lambda auto. */
+void fit_log_tried(fit_log *log, const fit_log_row *row, const char *center);
 /* All of them as a table of their own, behind the blocks. */
 void fit_log_table(fit_log *log, const fit_log_row *rows, int count);
 
@@ -278,5 +312,14 @@ gcg_status fit_remove_done(const fit_settings *s, gcg_err *err);
 void fit_say_outcome(const fit_outcome *o);
 /* --verbose: memory and times. */
 void fit_say_costs(const fit_run *f);
+/* After the solve of fit or cv: the model, what became of the log, MODEL.done, the last words. The exit code.
+ */
+int fit_write_all(fit_run *f);
+
+/* --lambda auto, inside the session, before fit_prepare(): chooses lambda, and the centring where the user
+ * did not, by the RMSE on ratings that are held out (fit_auto.c). The best model is where the fit starts. */
+gcg_status fit_choose(fit_run *f);
+/* The lambda for n ratings of one that was good for m of them. */
+double fit_lambda_for(double lambda, int64_t n, int64_t m);
 
 #endif

@@ -18,12 +18,12 @@ gcg_status fit_log_open(fit_log *log, const fit_settings *s, const fit_data *d, 
     *log = (fit_log){
         .s = s, .d = d, .valid_rmse = NAN, .test_rmse = NAN, .pace = {.iter = -1, .deadline = INFINITY}};
     log->progress_line = !s->quiet && isatty(STDERR_FILENO);
-    log->is_stdout = !s->log || strcmp(s->log, "-") == 0;
+    log->is_stdout = s->log ? strcmp(s->log, "-") == 0 : s->command != FIT_CV;
     log->shares_terminal = log->progress_line && log->is_stdout && isatty(STDOUT_FILENO);
     log->name = log->is_stdout ? "stdout" : s->log;
     if (log->is_stdout) {
         log->file = stdout;
-    } else if (strcmp(s->log, "none") != 0) {
+    } else if (s->log && strcmp(s->log, "none") != 0) {
         log->file = fopen(s->log, "w");
         if (!log->file)
             return gcg_fail(err, GCG_ERR_IO, s->log, 0, 0, "cannot write the log: %s", strerror(errno));
@@ -54,7 +54,7 @@ static void put_number(fit_log *log, const char *key, double value)
     put(log, "# %s\t%s\n", key, report_number(text, value));
 }
 
-void fit_log_head(fit_log *log, const fit_plan *plan, double lambda_max, int threads)
+void fit_log_head_data(fit_log *log)
 {
     const fit_data *d = log->d;
     const fit_settings *s = log->s;
@@ -67,6 +67,12 @@ void fit_log_head(fit_log *log, const fit_plan *plan, double lambda_max, int thr
     put_number(log, "min", d->stats.min);
     put_number(log, "max", d->stats.max);
     put_number(log, "mean", d->margins.mean);
+}
+
+void fit_log_head(fit_log *log, const fit_plan *plan, double lambda_max, int threads)
+{
+    const fit_data *d = log->d;
+    const fit_settings *s = log->s;
     put_number(log, "center", d->center.mu);
     put(log, "# center_kind\t%s\n", fit_center_names[s->center]);
     put_number(log, "norm_exponent_user", s->norm.exponent_user);
@@ -168,6 +174,10 @@ gcg_status fit_log_progress(const gcg_progress *p, void *user, gcg_err *err)
 {
     fit_log *log = user;
     char text[8][32];
+    if (log->silent) {
+        fit_progress_take(log, p);
+        return GCG_OK;
+    }
     gcg_status status = fit_score(log->s, log->d, &log->d->valid, p, &log->valid_rmse, err);
     if (!status) status = fit_score(log->s, log->d, &log->d->test, p, &log->test_rmse, err);
     if (!status) status = take_if_best(log, p, err);
@@ -203,6 +213,14 @@ void fit_log_end(fit_log *log, const gcg_solver_result *result)
 }
 
 /* ---- a path ---- */
+
+void fit_log_tried(fit_log *log, const fit_log_row *row, const char *center)
+{
+    const double values[3] = {row->lambda, row->at.gap, row->valid_rmse};
+    char text[3][32];
+    for (int i = 0; i < 3; i++) report_number(text[i], values[i]);
+    put(log, "# tried\t%s\t%s\t%s\t%" PRId32 "\t%s\n", center, text[0], text[1], row->at.rank, text[2]);
+}
 
 static const char summary_names[] = "lambda\titerations\ttime_s\tobjective\tdual\tgap\tnuc_norm\trank\t"
                                     "train_rmse\tvalid_rmse\ttest_rmse\tpasses\tstatus";

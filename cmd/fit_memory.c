@@ -112,8 +112,8 @@ static gcg_status refuse(const fit_plan *p, gcg_err *err)
 static void plan(const fit_settings *s, const gcg_csr *x, gcg_solver_settings *set, fit_plan *p)
 {
     gcg_plan_data data = gcg_plan_data_of(x, set);
-    data.copies =
-        (s->keep == FIT_KEEP_BEST) + (set->start_u != NULL) + (s->command == FIT_PATH); /* the model before */
+    data.copies = (s->keep == FIT_KEEP_BEST) + (set->start_u != NULL) + (s->command != FIT_FIT) +
+                  2 * s->lambda_auto; /* the model before; the best one */
     count_centring(s, x, &p->table, &data);
     choose(s, &data, p->limit - memory_without_solver(&p->table), set, p);
     p->table.solver = needs_of[s->solver](&data, set, p->rank);
@@ -153,6 +153,17 @@ static int32_t start_rank(const gcg_csr *x, const gcg_solver_settings *set)
     return own > usual ? own : usual;
 }
 
+/* The part of the ratings that is fitted beside all of them, and what it leaves out. */
+static void count_part(const fit_settings *s, const gcg_csr *x, memory_table *t)
+{
+    int64_t pair = 2 * (int64_t)sizeof(int32_t) + (int64_t)sizeof(double),
+            value = fit_wants_double(s, x) ? sizeof(double) : sizeof(float);
+    if (s->command != FIT_CV && !s->lambda_auto) return;
+    t->pairs +=
+        x->nnz * (value + (int64_t)sizeof(int32_t)) + ((int64_t)x->rows + 1) * (int64_t)sizeof(int64_t);
+    t->pairs += x->nnz / (s->command == FIT_CV ? s->folds : 1) * pair;
+}
+
 gcg_status fit_plan_memory(const fit_settings *s, const fit_data *d, gcg_solver_settings *set, fit_plan *p,
                            gcg_err *err)
 {
@@ -163,6 +174,7 @@ gcg_status fit_plan_memory(const fit_settings *s, const fit_data *d, gcg_solver_
     if (!s->has_memory) p->limit = memory_left("", &p->limiter);
     p->table = memory_of_data(&d->ratings);
     p->table.pairs = (d->test.pairs.n + d->valid.pairs.n) * (int64_t)(2 * sizeof(int32_t) + sizeof(double));
+    count_part(s, x, &p->table);
     if (x->map)
         plan_mapped(s, x, set, p);
     else

@@ -17,6 +17,7 @@
 const char *const fit_precision_names[] = {"auto", "float", "double", NULL};
 const char *const fit_center_names[] = {"none", "global", "user", "item", "both", NULL};
 const char *const fit_keep_names[] = {"last", "best", NULL};
+const char *const fit_select_names[] = {"min", "1se", NULL};
 const char *const fit_solver_names[] = {"gcg", "als-cg", "soft-impute", NULL};
 
 /* none, counts, or the exponent of the numbers of ratings: A, or one for users and one for items. */
@@ -48,6 +49,23 @@ static int parse_norm_weights(const char *text, void *field, char *message, size
 
 #define FIELD(name) .offset = offsetof(fit_settings, name)
 #define SEEN(name) .seen_offset = offsetof(fit_settings, name)
+
+/* --lambda L or auto; the field is fit_settings.lambda. */
+static int parse_lambda(const char *text, void *field, char *message, size_t size)
+{
+    fit_settings *s = (fit_settings *)((char *)field - offsetof(fit_settings, lambda));
+    double value;
+    s->lambda_auto = strcmp(text, "auto") == 0;
+    s->lambda = 1; /* auto: comes later */
+    if (s->lambda_auto) return 0;
+    if (opt_number(text, &value) != 0)
+        snprintf(message, size, "wants a number, or auto");
+    else if (!(value >= 0) || !isfinite(value))
+        snprintf(message, size, "wants more than 0 (0 only with --rank)");
+    else
+        s->lambda = value;
+    return opt_number(text, &value) == 0 && value >= 0 && isfinite(value) ? 0 : -1;
+}
 
 /* --lambdas L1,L2,...: see fit_lambdas. */
 static int parse_lambdas(const char *text, void *field, char *message, size_t size)
@@ -81,15 +99,13 @@ static int parse_lambdas(const char *text, void *field, char *message, size_t si
 static const opt_entry table[] = {
     OPT_HEADING("problem"),
     {.name = "lambda",
-     .kind = OPT_REAL,
+     .kind = OPT_CUSTOM,
      FIELD(lambda),
      SEEN(has_lambda),
-     .argument = "L",
-     .min = 0,
-     .max = INFINITY,
-     .wants = "more than 0 (0 only with --rank)",
+     .argument = "L|auto",
+     .parse = parse_lambda,
      .help = "weight of the trace norm, > 0 (0 only with --rank)",
-     .not_in = FIT_PATH},
+     .not_in = FIT_PATH | FIT_CV},
     {.name = "lambda-ratio",
      .kind = OPT_REAL,
      FIELD(lambda_ratio),
@@ -99,7 +115,7 @@ static const opt_entry table[] = {
      .open_min = 1,
      .max = 1,
      .help = "lambda as a fraction of lambda_max, 0 < R <= 1",
-     .not_in = FIT_PATH},
+     .not_in = FIT_PATH | FIT_CV},
     {.name = "lambdas",
      .kind = OPT_CUSTOM,
      FIELD(lambdas),
@@ -126,6 +142,21 @@ static const opt_entry table[] = {
      .max = 0.999,
      .help = "the last as a fraction of lambda_max (0.01)",
      .not_in = FIT_FIT},
+    {.name = "folds",
+     .kind = OPT_COUNT,
+     FIELD(folds),
+     .argument = "K",
+     .min = 2,
+     .max = 1000,
+     .help = "parts, each held out in turn (5)",
+     .not_in = FIT_FIT | FIT_PATH},
+    {.name = "select",
+     .kind = OPT_CHOICE,
+     FIELD(select),
+     .argument = "min|1se",
+     .choices = fit_select_names,
+     .help = "which lambda -o fits: smallest mean, or one standard error up (min)",
+     .not_in = FIT_FIT | FIT_PATH},
     {.name = "rank",
      .kind = OPT_COUNT,
      FIELD(rank),
@@ -137,6 +168,7 @@ static const opt_entry table[] = {
     {.name = "center",
      .kind = OPT_CHOICE,
      FIELD(center),
+     SEEN(has_center),
      .argument = "KIND",
      .choices = fit_center_names,
      .help = "subtract means before: none (default), global, user, item, both"},
@@ -144,7 +176,8 @@ static const opt_entry table[] = {
      .kind = OPT_FILE,
      FIELD(init),
      .argument = "MODEL",
-     .help = "start from this model, rows by id (from 0)"},
+     .help = "start from this model, rows by id (from 0)",
+     .not_in = FIT_CV},
     {.name = "norm-weights",
      .kind = OPT_CUSTOM,
      FIELD(norm),
@@ -195,7 +228,7 @@ static const opt_entry table[] = {
      .open_min = 1,
      .max = 0.99,
      .help = "draw this fraction of TRAIN as test set",
-     .not_in = FIT_PATH},
+     .not_in = FIT_PATH | FIT_CV},
     {.name = "holdout",
      .kind = OPT_REAL,
      FIELD(holdout),
@@ -205,7 +238,7 @@ static const opt_entry table[] = {
      .open_min = 1,
      .max = 0.99,
      .help = "draw this fraction of TRAIN as validation set",
-     .not_in = FIT_FIT},
+     .not_in = FIT_FIT | FIT_CV},
     {.name = "test-pairs",
      .kind = OPT_FILE,
      FIELD(test_pairs),
@@ -215,14 +248,15 @@ static const opt_entry table[] = {
      .kind = OPT_FILE,
      FIELD(valid),
      .argument = "FILE",
-     .help = "validation ratings, logged"},
+     .help = "validation ratings, logged",
+     .not_in = FIT_CV},
     {.name = "keep",
      .kind = OPT_CHOICE,
      FIELD(keep),
      .argument = "last|best",
      .choices = fit_keep_names,
      .help = "which iterate to write; best = smallest validation RMSE",
-     .not_in = FIT_PATH},
+     .not_in = FIT_PATH | FIT_CV},
     {.name = "clip",
      .kind = OPT_CUSTOM,
      FIELD(clip),
@@ -236,24 +270,38 @@ static const opt_entry table[] = {
      FIELD(output),
      .argument = "MODEL",
      .help = "write the model here",
-     .not_in = FIT_PATH},
+     .not_in = FIT_PATH | FIT_CV},
     {.name = "output",
      .letter = 'o',
      .kind = OPT_FILE,
      FIELD(output),
      .argument = "PREFIX",
      .help = "write the best model here",
-     .not_in = FIT_FIT},
+     .not_in = FIT_FIT | FIT_CV},
+    {.name = "output",
+     .letter = 'o',
+     .kind = OPT_FILE,
+     FIELD(output),
+     .argument = "MODEL",
+     .help = "fit all ratings at the chosen lambda, write the model here",
+     .not_in = FIT_FIT | FIT_PATH},
     {.name = "keep-all",
      .kind = OPT_FLAG,
      FIELD(keep_all),
      .help = "also write every model: PREFIX.1, PREFIX.2, ...",
-     .not_in = FIT_FIT},
+     .not_in = FIT_FIT | FIT_CV},
     {.name = "log",
      .kind = OPT_FILE,
      FIELD(log),
      .argument = "FILE|-|none",
-     .help = "where the log goes (standard output)"},
+     .help = "where the log goes (standard output)",
+     .not_in = FIT_CV},
+    {.name = "log",
+     .kind = OPT_FILE,
+     FIELD(log),
+     .argument = "FILE|none",
+     .help = "log of that last fit (none)",
+     .not_in = FIT_FIT | FIT_PATH},
     {.name = "quiet", .kind = OPT_FLAG, FIELD(quiet), .help = "only warnings and errors on stderr"},
     {.name = "verbose",
      .kind = OPT_FLAG,
@@ -285,7 +333,7 @@ static const opt_entry table[] = {
      .argument = "NAME",
      .choices = fit_solver_names,
      .help = "gcg (default); comparators, with --rank: als-cg, soft-impute",
-     .not_in = FIT_PATH},
+     .not_in = FIT_PATH | FIT_CV},
     {.name = "atoms",
      .kind = OPT_COUNT,
      FIELD(atoms),
@@ -339,9 +387,22 @@ const opt_command command_path = {
     .run = cmd_path,
 };
 
+const opt_command command_cv = {
+    .name = "cv",
+    .summary = "error by lambda on held-out parts of the ratings",
+    .usage = "cv [options] TRAIN...",
+    .about = "Cross-validation: holds each of K parts of the ratings out in turn, fits the others at\n"
+             "falling lambdas as gcg-mc path does, and prints the RMSE on the part held out, then the\n"
+             "means by lambda. With -o MODEL, all ratings are fitted at the lambda chosen.",
+    .table = table,
+    .entries = sizeof table / sizeof *table,
+    .bit = FIT_CV,
+    .run = cmd_cv,
+};
+
 static int check_lambda(const fit_settings *s)
 {
-    if (s->command == FIT_PATH)
+    if (s->command != FIT_FIT)
         return s->lambdas.count > 0 && (s->has_n_lambdas || s->has_min_ratio)
                    ? report_usage("--lambdas names them all: leave --n-lambdas and --min-ratio out")
                    : 0;
@@ -461,7 +522,8 @@ static int check_outputs(const fit_settings *s)
 static int check_solver(const fit_settings *s)
 {
     const char *name = fit_solver_names[s->solver];
-    const char *foreign = s->plain                         ? "plain"
+    const char *foreign = s->lambda_auto                   ? "lambda auto"
+                          : s->plain                       ? "plain"
                           : s->atoms > 0                   ? "atoms"
                           : s->certify                     ? "certify"
                           : s->init                        ? "init"
@@ -480,6 +542,12 @@ static int check_rest(const fit_settings *s)
     if ((s->test != NULL) + (s->test_pairs != NULL) + (is_fit && s->has_holdout) > 1)
         return report_usage("--test%s --test-pairs%s: give one of them", is_fit ? "," : " and",
                             is_fit ? " and --holdout" : "");
+    if (s->command == FIT_CV && !s->output && (s->log || s->test || s->select != FIT_SELECT_MIN))
+        return report_usage("--%s is about the model of -o: name one", s->log    ? "log"
+                                                                       : s->test ? "test"
+                                                                                 : "select");
+    if (s->command == FIT_CV && s->log && strcmp(s->log, "-") == 0)
+        return report_usage("--log -: the table goes to standard output; name a file");
     if (!is_fit && s->valid && s->has_holdout)
         return report_usage("--valid and --holdout both make the validation set: give one of them");
     if (s->keep == FIT_KEEP_BEST && !s->valid)
@@ -500,6 +568,7 @@ int fit_parse(int argc, char **argv, const opt_command *command, fit_settings *s
     *s = (fit_settings){.command = command->bit,
                         .n_lambdas = 20,
                         .min_ratio = 0.01,
+                        .folds = 5,
                         .gap = 1e-3,
                         .max_iter = 500,
                         .max_time = INFINITY,
@@ -509,7 +578,7 @@ int fit_parse(int argc, char **argv, const opt_command *command, fit_settings *s
     if (!code) code = check_lambda(s);
     if (!code && s->train_count == 0)
         code = report_usage("no TRAIN: name rating files, a folder, or - for standard input");
-    if (!code && !s->output && !s->dry_run)
+    if (!code && !s->output && !s->dry_run && s->command != FIT_CV)
         code =
             report_usage("no -o %s: where should the model go?", s->command == FIT_PATH ? "PREFIX" : "MODEL");
     if (!code) code = check_reading(s);

@@ -21,6 +21,7 @@ fit_outcome fit_outcome_of(const fit_run *f)
     fit_outcome o = {.s = &f->s,
                      .d = &f->d,
                      .plan = &f->plan,
+                     .choice = &f->choice,
                      .lambda = f->set.lambda,
                      .lambda_max = f->lambda_max,
                      .stop = f->result.stop,
@@ -49,6 +50,17 @@ static void put_result(gcg_json *j, const fit_outcome *o)
     gcg_json_number(j, "train_rmse", p->train_rmse);
 }
 
+static void put_choice(gcg_json *j, const fit_choice *c)
+{
+    if (!c->made) return;
+    gcg_json_open(j, "chosen_by_validation", '{');
+    gcg_json_integer(j, "held_out", c->held_out);
+    gcg_json_integer(j, "tried", c->tried);
+    gcg_json_number(j, "lambda", c->lambda);
+    gcg_json_number(j, "valid_rmse", c->valid_rmse);
+    gcg_json_close(j, '}');
+}
+
 /* The description of the fit in model.json: nothing in it may differ between two runs on the same data, nor
  * depend on a test set. */
 static gcg_status describe(const fit_outcome *o, char **text, gcg_err *err)
@@ -66,6 +78,7 @@ static gcg_status describe(const fit_outcome *o, char **text, gcg_err *err)
     gcg_json_integer(&j, "atoms", s->atoms);
     gcg_json_number(&j, "lambda", o->lambda);
     gcg_json_number(&j, "lambda_max", o->lambda_max);
+    put_choice(&j, o->choice);
     gcg_json_number(&j, "wanted_gap", s->gap);
     gcg_json_integer(&j, "max_iter", s->max_iter);
     gcg_json_boolean(&j, "certify", s->certify);
@@ -240,4 +253,25 @@ void fit_say_costs(const fit_run *f)
     const fit_times *times = &f->log.times;
     for (int i = 0; i < FIT_PHASES && times->phase[i].name; i++)
         report_note("time in %s: %.2f s", times->phase[i].name, times->phase[i].seconds);
+}
+
+int fit_write_all(fit_run *f)
+{
+    gcg_err lost;
+    fit_log_end(&f->log, &f->result);
+    fit_outcome o = fit_outcome_of(f);
+    gcg_status log_status = fit_log_close(&f->log, &lost);
+    gcg_status status = fit_write_model(&o, f->s.output, &f->err);
+    if (status) return report_error(&f->err, NULL);
+    int code = log_status ? (int)log_status : fit_reached(&f->result) ? 0 : FIT_NOT_REACHED;
+    if (log_status) report_error(&lost, NULL);
+    status = fit_write_done(&o, code, &f->err);
+    if (status) return report_error(&f->err, NULL);
+    fit_log_phase(NULL, NAN, &f->log);
+    if (f->set.lambda >= f->lambda_max && f->set.lambda > 0)
+        report_warning("lambda %.10g is not below lambda_max %.10g: the optimum is the zero matrix",
+                       f->set.lambda, f->lambda_max);
+    fit_say_outcome(&o);
+    fit_say_costs(f);
+    return code;
 }

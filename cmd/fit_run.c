@@ -82,9 +82,9 @@ static void apply_settings(fit_run *f)
 static gcg_status open_outputs(fit_run *f)
 {
     gcg_status status = gcg_blas_reserve(f->threads, &f->err);
-    if (!status) status = gcg_output_test(f->s.output, &f->err);
+    if (!status && f->s.output) status = gcg_output_test(f->s.output, &f->err);
     if (!status) status = fit_log_open(&f->log, &f->s, &f->d, &f->err);
-    return status ? status : fit_remove_done(&f->s, &f->err);
+    return status || !f->s.output ? status : fit_remove_done(&f->s, &f->err);
 }
 
 int fit_begin(fit_run *f)
@@ -116,22 +116,34 @@ int fit_begin(fit_run *f)
     return 0;
 }
 
+gcg_status fit_lambda_max(fit_run *f, const gcg_csr *x, double *lambda_max, int *cut)
+{
+    gcg_watch watch = gcg_watch_defaults();
+    watch.deadline = f->deadline;
+    watch.tell = fit_log_phase;
+    watch.user = &f->log;
+    gcg_watch_phase(&watch, "lambda_max");
+    gcg_status status = gcg_lambda_max_weighted(x, &f->set.norm, f->s.seed, &watch, lambda_max, &f->err);
+    *cut = watch.over;
+    return status;
+}
+
+void fit_start_clock(fit_run *f)
+{
+    f->deadline = gcg_clock_now() + f->s.max_time;
+    fit_log_deadline(&f->log, f->s.solver == FIT_SOLVER_GCG ? f->s.max_time : INFINITY);
+}
+
 gcg_status fit_prepare(fit_run *f)
 {
     gcg_status status = fit_center(&f->s, &f->d, &f->err);
-    const gcg_csr *x = &f->d.ratings.x;
-    gcg_watch watch = gcg_watch_defaults();
-    double start = gcg_clock_now();
-    watch.deadline = start + f->s.max_time;
-    watch.tell = fit_log_phase;
-    watch.user = &f->log;
-    fit_log_deadline(&f->log, f->s.solver == FIT_SOLVER_GCG ? f->s.max_time : INFINITY);
-    gcg_watch_phase(&watch, "lambda_max");
-    if (!status) status = gcg_lambda_max_weighted(x, &f->s.norm, f->s.seed, &watch, &f->lambda_max, &f->err);
+    int cut = 0;
+    if (!(f->deadline > 0)) fit_start_clock(f);
+    if (!status) status = fit_lambda_max(f, &f->d.ratings.x, &f->lambda_max, &cut);
     if (f->s.solver == FIT_SOLVER_GCG) /* the others count their own work only */
-        f->set.max_time = fmax(f->s.max_time - (gcg_clock_now() - start), 0);
+        f->set.max_time = fmax(f->deadline - gcg_clock_now(), 0);
     if (f->s.has_ratio) f->set.lambda = f->s.lambda_ratio * f->lambda_max;
-    if (!status && watch.over) {
+    if (!status && cut) {
         report_warning("there was no time for lambda_max%s",
                        f->s.has_ratio ? ": the lambda is of what is known of it from below" : "");
         f->lambda_max = NAN;

@@ -63,35 +63,73 @@ static double pair_uniform(uint64_t user_hash, uint64_t item_hash)
     return (double)(gcg_hash_mix(user_hash ^ gcg_hash_mix(item_hash)) >> 11) * 0x1p-53;
 }
 
-/* Positions of the ratings drawn, ascending; at may be NULL: they are counted only. */
-static int64_t draw(const gcg_ratings *r, double fraction, uint64_t seed, const uint64_t *item_hash,
+/* Positions of the ratings whose hash is in [from, below), ascending; at may be NULL: they are counted only.
+ */
+static int64_t draw(const gcg_ratings *r, double from, double below, uint64_t seed, const uint64_t *item_hash,
                     int64_t *at)
 {
     int64_t n = 0;
     for (int32_t i = 0; i < r->x.rows; i++) {
         if (r->x.row_ptr[i] == r->x.row_ptr[i + 1]) continue;
         uint64_t user_hash = id_hash(r->users, i, seed);
-        for (int64_t p = r->x.row_ptr[i]; p < r->x.row_ptr[i + 1]; p++)
-            if (pair_uniform(user_hash, item_hash[r->x.col[p]]) < fraction) {
-                if (at) at[n] = p;
-                n++;
-            }
+        for (int64_t p = r->x.row_ptr[i]; p < r->x.row_ptr[i + 1]; p++) {
+            double hash = pair_uniform(user_hash, item_hash[r->x.col[p]]);
+            if (hash < from || hash >= below) continue;
+            if (at) at[n] = p;
+            n++;
+        }
     }
     return n;
 }
 
-gcg_status gcg_ratings_hold_out(gcg_ratings *r, double fraction, uint64_t seed, gcg_pairs *test, gcg_err *err)
+/* The same in an array of its own, to be freed. */
+static gcg_status draw_new(const gcg_ratings *r, double from, double below, uint64_t seed, int64_t **at,
+                           int64_t *n, gcg_err *err)
 {
-    *test = (gcg_pairs){0};
     uint64_t *item_hash = gcg_mem_alloc_array(r->x.cols, sizeof *item_hash);
     if (!item_hash) return gcg_fail_memory(err, "hold-out");
     for (int32_t j = 0; j < r->x.cols; j++) item_hash[j] = id_hash(r->items, j, seed);
-    int64_t n = draw(r, fraction, seed, item_hash, NULL);
-    int64_t *at = gcg_mem_alloc_array(n, sizeof *at);
-    if (at) draw(r, fraction, seed, item_hash, at);
+    *n = draw(r, from, below, seed, item_hash, NULL);
+    *at = gcg_mem_alloc_array(*n, sizeof **at);
+    if (*at) draw(r, from, below, seed, item_hash, *at);
     gcg_mem_free(item_hash);
-    gcg_status status = at ? move_entries(&r->x, at, n, test, err) : gcg_fail_memory(err, "hold-out");
+    return *at ? GCG_OK : gcg_fail_memory(err, "hold-out");
+}
+
+gcg_status gcg_ratings_hold_out(gcg_ratings *r, double fraction, uint64_t seed, gcg_pairs *test, gcg_err *err)
+{
+    int64_t *at = NULL, n;
+    *test = (gcg_pairs){0};
+    gcg_status status = draw_new(r, 0, fraction, seed, &at, &n, err);
+    if (status == GCG_OK) status = move_entries(&r->x, at, n, test, err);
     gcg_mem_free(at);
+    return status;
+}
+
+static gcg_status copy_store(const gcg_csr *x, gcg_csr *copy, gcg_err *err)
+{
+    gcg_status status = gcg_csr_init(copy, x->rows, x->cols, x->nnz, x->val_d != NULL, err);
+    if (status != GCG_OK) return status;
+    memcpy(copy->row_ptr, x->row_ptr, ((size_t)x->rows + 1) * sizeof *x->row_ptr);
+    memcpy(copy->col, x->col, (size_t)x->nnz * sizeof *x->col);
+    if (x->val_d)
+        memcpy(copy->val_d, x->val_d, (size_t)x->nnz * sizeof *x->val_d);
+    else
+        memcpy(copy->val_f, x->val_f, (size_t)x->nnz * sizeof *x->val_f);
+    return GCG_OK;
+}
+
+gcg_status gcg_ratings_part(const gcg_ratings *r, double from, double below, uint64_t seed, gcg_csr *rest,
+                            gcg_pairs *part, gcg_err *err)
+{
+    int64_t *at = NULL, n;
+    *part = (gcg_pairs){0};
+    *rest = (gcg_csr){0};
+    gcg_status status = draw_new(r, from, below, seed, &at, &n, err);
+    if (status == GCG_OK) status = copy_store(&r->x, rest, err);
+    if (status == GCG_OK) status = move_entries(rest, at, n, part, err);
+    gcg_mem_free(at);
+    if (status != GCG_OK) gcg_csr_release(rest);
     return status;
 }
 

@@ -135,6 +135,12 @@ void gcg_pairs_release(gcg_pairs *p);
 gcg_status gcg_ratings_hold_out(gcg_ratings *r, double fraction, uint64_t seed, gcg_pairs *test,
                                 gcg_err *err);
 
+/* The ratings whose hash, in [0, 1), is in [from, below): part has them, in canonical order, and rest, of the
+ * same shape, has copies of all others. It is the hash of gcg_ratings_hold_out, which moves those in [0,
+ * fraction). GCG_ERR_DATA when part would have them all. */
+gcg_status gcg_ratings_part(const gcg_ratings *r, double from, double below, uint64_t seed, gcg_csr *rest,
+                            gcg_pairs *part, gcg_err *err);
+
 /* Moves the given pairs out of r->x; test receives them, in canonical order, with their training ratings.
  * Pairs that are not in r->x are counted in *missing. */
 gcg_status gcg_ratings_take_pairs(gcg_ratings *r, const gcg_pairs *pairs, gcg_pairs *test, int64_t *missing,
