@@ -296,7 +296,7 @@ typedef struct {
 /* That of o, which also goes into the log. */
 fit_log_row fit_log_summary(fit_log *log, const fit_outcome *o);
 /* One line about a solve of --lambda auto. */
-void fit_log_tried(fit_log *log, const fit_log_row *row, const char *center);
+void fit_log_tried(fit_log *log, const fit_log_row *row, const char *center, const gcg_norm *norm);
 /* All of them as a table of their own, behind the blocks. */
 void fit_log_table(fit_log *log, const fit_log_row *rows, int count);
 

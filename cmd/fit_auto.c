@@ -1,9 +1,11 @@
-/* fit --lambda auto: lambda, and the centring where the user did not choose it, by validation. See fit.h.
+/* fit --lambda auto: lambda, and the centring and the weights of the norm where the user did not choose them,
+ * by validation. See fit.h.
  *
  * A tenth of the ratings is held out by the hash of seed, user and item: those with the largest hash, so that
- * --holdout, which takes those with the smallest, leaves it enough. For each centring in turn the others are
- * fitted along a path of falling lambdas until the RMSE on that tenth has risen three times in a row. These
- * fits only have to choose: their gap may be larger than the one that the fit on all ratings has to reach. */
+ * --holdout, which takes those with the smallest, leaves it enough. The others are fitted
+ * along a path of falling lambdas until the RMSE on that tenth has risen three times in a row: first with
+ * each norm, then, with the best one, with each centring. These fits only have to choose: their gap may be
+ * larger than the one that the fit on all ratings has to reach. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -20,8 +22,9 @@ enum { LAMBDAS = 40, RISES = 3 };
 typedef struct {
     fit_part part;
     int center, best_center; /* of this walk; of the best model so far */
-    double last;             /* RMSE of the lambda before */
-    int rises;
+    gcg_norm norm, best_norm;
+    double last; /* RMSE of the lambda before */
+    int rises, cut;
 } candidate;
 
 /* The best model so far is kept: the fit on all ratings starts from it. */
@@ -31,6 +34,7 @@ static gcg_status keep_model(fit_run *f, candidate *c, const fit_log_row *row)
     gcg_status status = gcg_factors_copy(&f->result.u, f->result.u.type, &f->start.u, &f->err);
     if (!status) status = gcg_factors_copy(&f->result.v, f->result.v.type, &f->start.v, &f->err);
     c->best_center = c->center;
+    c->best_norm = c->norm;
     f->choice.lambda = row->lambda;
     f->choice.valid_rmse = row->valid_rmse;
     return status;
@@ -43,10 +47,11 @@ static gcg_status take_try(fit_run *f, int *stop, void *user)
     gcg_status status =
         fit_score(&f->s, &c->part.d, &c->part.d.valid, &f->result.last, &row.valid_rmse, &f->err);
     if (status) return status;
-    fit_log_tried(&f->log, &row, fit_center_names[c->center]);
+    fit_log_tried(&f->log, &row, fit_center_names[c->center], &c->norm);
     f->choice.tried++;
     c->rises = row.valid_rmse > c->last ? c->rises + 1 : 0;
     c->last = row.valid_rmse;
+    c->cut = f->result.stop == GCG_STOP_SIGNAL || f->result.stop == GCG_STOP_MAX_TIME;
     *stop = c->rises >= RISES;
     return row.valid_rmse < f->choice.valid_rmse ? keep_model(f, c, &row) : GCG_OK;
 }
@@ -70,6 +75,7 @@ static gcg_status try_candidate(fit_run *f, candidate *c)
     double lambda_max = 0;
     int cut = 0;
     gcg_status status = part_of(f, c->center, &c->part, &f->err);
+    f->set.norm = c->norm;
     if (!status) status = fit_lambda_max(f, &c->part.d.ratings.x, &lambda_max, &cut);
     if (!status) {
         fit_lambdas lambdas = fit_lambdas_of(&grid, lambda_max);
@@ -79,9 +85,10 @@ static gcg_status try_candidate(fit_run *f, candidate *c)
         f->set.gap = fmax(set.gap, GAP);
         f->set.start_u = f->set.start_v = NULL;
         status = fit_walk(f, &c->part.d.ratings.x, &lambdas, take_try, c);
-        f->set = set;
     }
+    f->set = set;
     gcg_solver_result_release(&f->result);
+    fit_part_release(&c->part);
     return status;
 }
 
@@ -90,32 +97,56 @@ double fit_lambda_for(double lambda, int64_t n, int64_t m)
     return lambda * sqrt((double)n / (double)m);
 }
 
+/* Tries the centrings at the norm of c, but for the one that was tried already. */
+static gcg_status try_centers(fit_run *f, candidate *c, int but)
+{
+    static const int centers[] = {GCG_CENTER_BOTH, GCG_CENTER_USER, GCG_CENTER_ITEM, GCG_CENTER_GLOBAL,
+                                  GCG_CENTER_NONE};
+    gcg_status status = GCG_OK;
+    for (int i = 0; i < (int)(sizeof centers / sizeof *centers) && !status && !c->cut; i++) {
+        c->center = centers[i];
+        if (c->center != but && (!f->s.has_center || c->center == f->s.center)) status = try_candidate(f, c);
+    }
+    return status;
+}
+
+/* Tries the norms at the centring of c, but for none of its own. */
+static gcg_status try_norms(fit_run *f, candidate *c)
+{
+    static const double exponents[] = {1, 0.8, 0.5, 0}; /* the ranks rise in this order, and the cost */
+    gcg_status status = GCG_OK;
+    if (f->s.has_norm_weights) return try_candidate(f, c);
+    for (int i = 0; i < (int)(sizeof exponents / sizeof *exponents) && !status && !c->cut; i++) {
+        c->norm.exponent_user = c->norm.exponent_item = exponents[i];
+        status = try_candidate(f, c);
+    }
+    return status;
+}
+
 gcg_status fit_choose(fit_run *f)
 {
-    static const int centers[] = {GCG_CENTER_NONE, GCG_CENTER_BOTH, GCG_CENTER_ITEM, GCG_CENTER_USER,
-                                  GCG_CENTER_GLOBAL};
-    candidate c = {0};
-    gcg_status status = GCG_OK;
-    int64_t all = f->d.ratings.x.nnz, fitted = all;
+    candidate c = {.center = f->s.has_center ? f->s.center : GCG_CENTER_BOTH, .norm = f->s.norm};
+    int64_t all = f->d.ratings.x.nnz;
     f->choice = (fit_choice){.made = 1, .valid_rmse = INFINITY};
     f->log.silent = 1;
     fit_start_clock(f);
-    for (int i = 0; i < (int)(sizeof centers / sizeof *centers) && !status; i++) {
-        if (f->s.has_center && centers[i] != f->s.center) continue;
-        c.center = centers[i];
-        status = try_candidate(f, &c);
-        if (!status) fitted = c.part.d.ratings.x.nnz;
-        fit_part_release(&c.part);
-    }
+    double deadline = f->deadline;
+    if (deadline < INFINITY) f->deadline -= 0.5 * f->s.max_time;
+    gcg_status status = try_norms(f, &c);
+    c.norm = c.best_norm;
+    if (!status && !c.cut && !f->s.has_center) status = try_centers(f, &c, GCG_CENTER_BOTH);
     f->log.silent = 0;
+    f->deadline = deadline;
     if (status) return status;
+    int64_t fitted = f->s.valid ? all : all - f->choice.held_out;
     f->s.center = c.best_center;
+    f->s.norm = f->set.norm = c.best_norm;
     f->set.lambda = fit_lambda_for(f->choice.lambda, all, fitted);
     fit_start_use(&f->start, &f->set);
     report_note("lambda %.10g on %" PRId64 " of %" PRId64
-                " ratings, --center %s: validation RMSE %.6g, the best of %" PRId64 " fits",
-                f->choice.lambda, fitted, all, fit_center_names[f->s.center], f->choice.valid_rmse,
-                f->choice.tried);
+                " ratings, --center %s --norm-weights %g: validation RMSE %.6g, the best of %" PRId64 " fits",
+                f->choice.lambda, fitted, all, fit_center_names[f->s.center], f->s.norm.exponent_user,
+                f->choice.valid_rmse, f->choice.tried);
     report_note("all ratings: lambda %.10g", f->set.lambda);
     return GCG_OK;
 }

@@ -214,12 +214,14 @@ void fit_log_end(fit_log *log, const gcg_solver_result *result)
 
 /* ---- a path ---- */
 
-void fit_log_tried(fit_log *log, const fit_log_row *row, const char *center)
+void fit_log_tried(fit_log *log, const fit_log_row *row, const char *center, const gcg_norm *norm)
 {
-    const double values[3] = {row->lambda, row->at.gap, row->valid_rmse};
-    char text[3][32];
-    for (int i = 0; i < 3; i++) report_number(text[i], values[i]);
-    put(log, "# tried\t%s\t%s\t%s\t%" PRId32 "\t%s\n", center, text[0], text[1], row->at.rank, text[2]);
+    const double values[6] = {norm->exponent_user, norm->exponent_item, norm->smooth,
+                              row->lambda,         row->at.gap,         row->valid_rmse};
+    char text[6][32];
+    for (int i = 0; i < 6; i++) report_number(text[i], values[i]);
+    put(log, "# tried\t%s\t%s\t%s\t%s\t%s\t%s\t%" PRId32 "\t%s\n", center, text[0], text[1], text[2], text[3],
+        text[4], row->at.rank, text[5]);
 }
 
 static const char summary_names[] = "lambda\titerations\ttime_s\tobjective\tdual\tgap\tnuc_norm\trank\t"

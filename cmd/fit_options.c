@@ -554,6 +554,8 @@ static int check_rest(const fit_settings *s)
         return report_usage("--keep best needs --valid FILE to choose by");
     if (s->plain && s->atoms > 1)
         return report_usage("--plain adds one atom per iteration: leave --atoms out");
+    if (s->init && s->lambda_auto)
+        return report_usage("--lambda auto starts from the models that it tries: leave --init out");
     if (s->init && strcmp(s->init, "-") == 0)
         return report_usage("--init -: a model cannot be read from standard input; name its file");
     if (s->has_norm_smooth && s->norm.smooth > 0 && s->norm.exponent_user == 0 && s->norm.exponent_item == 0)

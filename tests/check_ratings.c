@@ -495,6 +495,55 @@ static void check_split(const gcg_ratings *r, const gcg_pairs *test)
     }
 }
 
+/* K parts are all ratings between them, and each leaves the others, in order and unchanged. */
+START_TEST(parts_are_all_ratings_between_them_and_leave_the_store_alone)
+{
+    enum { PARTS = 4 };
+    gcg_ratings r;
+    gcg_pairs part, held;
+    gcg_csr rest;
+    int64_t total = 0;
+    random_data(3, 1);
+    read_one(write_triples("a.csv", "", ",", "\n"), &r);
+    int *seen = calloc((size_t)r.x.nnz, sizeof *seen);
+    for (int k = 0; k < PARTS; k++) {
+        ck_assert_int_eq(
+            gcg_ratings_part(&r, k / (double)PARTS, (k + 1) / (double)PARTS, 42, &rest, &part, &err), GCG_OK);
+        total += part.n;
+        ck_assert(part.n > 0 && rest.nnz + part.n == r.x.nnz && rest.rows == r.x.rows &&
+                  rest.cols == r.x.cols);
+        for (int64_t p = 0; p < part.n; p++) {
+            int64_t at = gcg_csr_find(&r.x, part.user[p], part.item[p]);
+            ck_assert(at >= 0 && gcg_csr_value(&r.x, at) == part.value[p]);
+            ck_assert_int_lt(gcg_csr_find(&rest, part.user[p], part.item[p]), 0);
+            seen[at]++;
+        }
+        for (int32_t i = 0; i < r.x.rows; i++)
+            for (int64_t p = rest.row_ptr[i]; p < rest.row_ptr[i + 1]; p++)
+                ck_assert(gcg_csr_value(&rest, p) == gcg_csr_value(&r.x, gcg_csr_find(&r.x, i, rest.col[p])));
+        gcg_csr_release(&rest);
+        gcg_pairs_release(&part);
+    }
+    ck_assert_int_eq(total, r.x.nnz);
+    for (int64_t p = 0; p < r.x.nnz; p++) ck_assert_int_eq(seen[p], 1);
+    ck_assert_int_eq(gcg_ratings_part(&r, 0, 0, 42, &rest, &part, &err), GCG_OK);
+    ck_assert(part.n == 0 && rest.nnz == r.x.nnz);
+    gcg_csr_release(&rest);
+    gcg_pairs_release(&part);
+    ck_assert_int_eq(gcg_ratings_part(&r, 0, 1, 42, &rest, &part, &err), GCG_ERR_DATA);
+    /* the first part is what a hold-out takes */
+    ck_assert_int_eq(gcg_ratings_part(&r, 0, 0.25, 42, &rest, &part, &err), GCG_OK);
+    ck_assert_int_eq(gcg_ratings_hold_out(&r, 0.25, 42, &held, &err), GCG_OK);
+    ck_assert(held.n == part.n && memcmp(held.item, part.item, (size_t)part.n * sizeof *part.item) == 0);
+    ck_assert(rest.nnz == r.x.nnz && memcmp(rest.col, r.x.col, (size_t)rest.nnz * sizeof *rest.col) == 0);
+    free(seen);
+    gcg_csr_release(&rest);
+    gcg_pairs_release(&part);
+    gcg_pairs_release(&held);
+    gcg_ratings_release(&r);
+}
+END_TEST
+
 START_TEST(a_hold_out_depends_on_the_seed_and_the_ids_not_on_the_lines)
 {
     gcg_ratings r;
@@ -552,10 +601,12 @@ END_TEST
 static gcg_status whole_way(const char *path, const char *probe)
 {
     gcg_ratings r;
-    gcg_pairs test = {0}, pairs = {0}, taken = {0};
+    gcg_pairs test = {0}, pairs = {0}, taken = {0}, part = {0};
+    gcg_csr rest = {0};
     gcg_read_report report;
     int64_t missing;
     gcg_status status = gcg_ratings_read(&path, 1, &options, &diag, &r, &err);
+    if (status == GCG_OK) status = gcg_ratings_part(&r, 0.8, 1, 1, &rest, &part, &err);
     if (status == GCG_OK) status = gcg_ratings_hold_out(&r, 0.3, 1, &test, &err);
     if (status == GCG_OK)
         status = gcg_pairs_read(&probe, 1, &options, r.users, r.items, &diag, &pairs, &report, &err);
@@ -563,6 +614,8 @@ static gcg_status whole_way(const char *path, const char *probe)
     gcg_pairs_release(&test);
     gcg_pairs_release(&pairs);
     gcg_pairs_release(&taken);
+    gcg_pairs_release(&part);
+    gcg_csr_release(&rest);
     gcg_ratings_release(&r);
     return status;
 }
@@ -607,6 +660,7 @@ int main(void)
     tcase_add_test(t, more_duplicates_than_are_shown_are_counted);
     tcase_add_loop_test(t, more_points_than_fit_one_chunk_are_stored_as_well, 1, 3);
     tcase_add_test(t, test_pairs_are_found_in_the_maps_and_unknown_ids_are_minus_one);
+    tcase_add_test(t, parts_are_all_ratings_between_them_and_leave_the_store_alone);
     tcase_add_loop_test(t, a_hold_out_depends_on_the_seed_and_the_ids_not_on_the_lines, 0, 2);
     tcase_add_test(t, test_pairs_leave_the_training_set_with_their_ratings);
     tcase_add_loop_test(t, failing_memory_is_reported_everywhere, 0, 4);
