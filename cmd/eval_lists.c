@@ -169,16 +169,14 @@ eval_figures eval_list_figures(int64_t n, int64_t relevant, gcg_hits hits)
 eval_lists_row eval_lists_subset(int64_t n, const gcg_scorer *scorer, const eval_groups *users,
                                  const eval_list *list, int kind)
 {
+    const gcg_hits none = {0}; /* items without training ratings are never listed */
+    const int all = kind == GCG_SCORE_KINDS, fresh = kind == GCG_SCORE_NEW_ITEM || kind == GCG_SCORE_NEW_BOTH,
+              new_user = kind == GCG_SCORE_NEW_USER || kind == GCG_SCORE_NEW_BOTH;
     eval_lists_row row = {0};
     for (int32_t g = 0; g < users->count; g++) {
-        int of_new_user = !is_known_user(scorer, g),
-            fresh = kind == GCG_SCORE_NEW_ITEM || kind == GCG_SCORE_NEW_BOTH;
-        int wants_new_user = kind == GCG_SCORE_NEW_USER || kind == GCG_SCORE_NEW_BOTH,
-            all = kind == GCG_SCORE_KINDS;
         int64_t relevant = all ? list[g].known + list[g].fresh : fresh ? list[g].fresh : list[g].known;
-        if (relevant == 0 || (!all && of_new_user != wants_new_user)) continue;
-        /* items without training ratings are never listed */
-        eval_figures f = eval_list_figures(n, relevant, fresh ? (gcg_hits){0} : list[g].hits);
+        if (relevant == 0 || (!all && new_user == is_known_user(scorer, g))) continue;
+        eval_figures f = eval_list_figures(n, relevant, fresh ? none : list[g].hits);
         row.users++;
         row.relevant += relevant;
         row.mean.precision += f.precision;

@@ -151,7 +151,8 @@ static gcg_status flush(ranking *r, gcg_err *err)
     if (!status && !r->header) status = r->sink.write(r->sink.user, names, sizeof names - 1, err);
     r->header = 1;
     for (int64_t g = 0; g < groups && !status; g++)
-        status = r->sink.write(r->sink.user, r->piece[g].text, (size_t)r->piece[g].length, err);
+        if (r->piece[g].length > 0)
+            status = r->sink.write(r->sink.user, r->piece[g].text, (size_t)r->piece[g].length, err);
     r->users = 0;
     r->names_length = 0;
     return status;

@@ -13,8 +13,8 @@ evaluate() { "$GCG" eval "$@" 2>err; }
 
 # SUBSET: users relevant precision recall ndcg, from recommend's lists; N and R are lengths and thresholds.
 naive() { # N R EXCLUDE [USER]
-    sed 1d te.csv | cut -d , -f 1 | awk '!s[$0]++' >who
-    "$GCG" recommend --quiet --unknown mean --users who ${3:+--exclude "$3"} -n "$1" m >lists
+    sed 1d te.csv | cut -d , -f 1 | awk '!s[$0]++' >testers
+    "$GCG" recommend --quiet --unknown mean --users testers ${3:+--exclude "$3"} -n "$1" m >lists
     awk -F , -v OFS='\t' -v n="$1" -v least="$2" -v one="${4-}" '
         function log2(x) { return log(x) / log(2) }
         FILENAME == "tr.csv" { if (FNR > 1) { trained[$1]; rated[$2] } next }
