@@ -37,7 +37,7 @@ every_n() { # COMMAND...
         # shellcheck disable=SC2010 # names of our own
         if ls -A | grep -q '^\.'; then ls -A; echo "n = $n: a temporary file is left"; return 1; fi
         if [ $status = 6 ] && [ -e fresh ]; then # what failed came after it: then it is whole
-            [ "$1" = fit ] && "$GCG" predict --quiet fresh test.csv.gz >/dev/null || { echo "n = $n: half a file is left"; return 1; }
+            [[ $1 = fit || $1 = fold-in ]] && "$GCG" predict --quiet fresh test.csv.gz >/dev/null || { echo "n = $n: half a file is left"; return 1; }
             [ ! -e fresh.done ] || { echo "n = $n: failed, but says done"; return 1; }
         fi
         if [ "$1" = export ] && [ $status = 6 ] && ls fresh.* 2>/dev/null; then echo "n = $n: a part of the export is left"; return 1; fi
@@ -57,6 +57,11 @@ ok "fit, als-cg" every_n_quietly fit --threads 1 --lambda 3 --solver als-cg --ra
 ok "fit, soft-impute" every_n_quietly fit --threads 1 --lambda 3 --solver soft-impute --rank 3 --max-iter 2 --log none -o fresh train.csv
 ok "predict" every_n_quietly predict model test.csv.gz
 ok "eval" every_n_quietly eval --train train.csv model test.csv.gz
+ok "eval, rankings" every_n_quietly eval --threads 1 --top 3 --by user --exclude train.csv model test.csv.gz
+ok "recommend" every_n_quietly recommend --threads 1 --users all --exclude train.csv -o fresh model
+ok "recommend, a list of users" every_n_quietly recommend --threads 1 --unknown mean --users test.csv.gz -n 2 model
+ok "similar" every_n_quietly similar --threads 1 --item 1 model
+ok "fold-in" every_n_quietly fold-in --threads 1 --duplicates last -n 2 -o fresh model test.csv.gz
 ok "export" every_n_quietly export --to npy -o fresh model
 ok "synth" every_n_quietly synth --users 20 --items 10 --ratings 100 -o fresh
 ok "synth, compressed" every_n_quietly synth --users 20 --items 10 --ratings 100 --test fresh --test-ratings 5 -o -

@@ -21,6 +21,10 @@ run fit --lambda 3 --threads 2 --test test.csv -o model train.csv
 run fit --lambda 3 --plain --precision float -o model2 train.csv
 run predict model test.csv
 run eval model test.csv
+run eval --top 5 --exclude train.csv --by user model test.csv
+run recommend --users all --exclude train.csv model
+run similar --item 3 model
+run fold-in -o model3 model test.csv
 run check --lambda-max train.csv
 run synth --shape ml-100k --ratings 2000 --users 200 --items 100 -o synth.csv
 echo "$passed passed, $failed failed"
