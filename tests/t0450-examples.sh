@@ -40,9 +40,9 @@ run_example() { (cd box && HOME=$PWD bash -o pipefail -c "$1"); }
 
 for path in "$ROOT"/man/gcg-mc*.[1-5]; do
     page=${path##*/}
-    examples "$page" >commands
+    examples "$page" >list
     case $page in
-    *.1) ok "$page has an example that can be run" test -s commands ;;
+    *.1) ok "$page has an example that can be run" test -s list ;;
     esac
     rm -rf box && cp -r files box
     while IFS= read -r command <&3; do
@@ -51,6 +51,6 @@ for path in "$ROOT"/man/gcg-mc*.[1-5]; do
         else
             ok "$page: $command" run_example "$command"
         fi
-    done 3<commands
+    done 3<list
 done
 done_testing
