@@ -3,6 +3,8 @@
  * cmd_fit.c       the flow of fit
  * fit_run.c       its steps, which path and cv share: reading, planning, centring, solving
  * fit_options.c   the option table and its cross checks
+ * fit_resume.c    the options of a checkpoint, and those of a fit that goes on from it
+ * fit_checkpoint.c  checkpoints: when, and what is in them
  * fit_data.c      training and test data, centring
  * fit_start.c     --init: where the solver starts
  * fit_memory.c    the memory plan
@@ -19,6 +21,7 @@
 #include "cmd/memory.h"
 #include "cmd/reading.h"
 #include "cmd/scoring.h"
+#include "io/checkpoint.h"
 #include "io/ratings.h"
 #include "maths/center.h"
 #include "maths/score.h"
@@ -43,7 +46,11 @@ typedef struct {
     int64_t max_iter, rank, atoms, max_memory;
     int precision, center, keep, solver, threads;
     uint64_t seed;
-    const char *valid, *test, *test_pairs, *init, *output, *log;
+    const char *valid, *test, *test_pairs, *init, *output, *log, *checkpoint, *resume;
+    double checkpoint_every;
+    int has_every;
+    const char *given[OPT_MOST]; /* what was given for each option */
+    char *resumed;               /* the options of the checkpoint, that they may point into */
     scoring_clip clip;
     gcg_norm norm; /* --norm-weights, --norm-smooth */
     int has_norm_weights, has_norm_smooth;
@@ -130,12 +137,13 @@ typedef struct {
     int32_t rank;        /* that is planned for */
     int32_t cap;         /* of the rank, by memory alone; 0 = none */
     char text[128];      /* what was given up: "pairs 2, block 64"; "full" */
+    int resumed;         /* the sizes are those of a checkpoint */
 } fit_plan;
 
 /* Before reading: --max-memory holds there, too. */
 void fit_plan_reading(const fit_settings *s);
-/* After reading: the sizes, and a cap of the rank, go into the solver's settings. GCG_ERR_NOMEM when nothing
- * fits. */
+/* After reading: the sizes, and a cap of the rank, go into the solver's settings; a plan that is resumed
+ * keeps those of the checkpoint, on which the bytes of the result depend. GCG_ERR_NOMEM when nothing fits. */
 gcg_status fit_plan_memory(const fit_settings *s, const fit_data *d, gcg_solver_settings *set, fit_plan *plan,
                            gcg_err *err);
 /* --dry-run, --verbose, and what a user has to know. */
@@ -190,6 +198,9 @@ void fit_log_head_data(fit_log *log);
 void fit_log_head(fit_log *log, const fit_plan *plan, double lambda_max, int threads);
 /* Before each solve: a new block, its lambda, the column names. */
 void fit_log_begin(fit_log *log, double lambda);
+/* With --resume the rows of the log that is there stay, up to iteration iter; what follows goes. 0 where
+ * there is no such log: it has to have a head. */
+int fit_log_resume(fit_log *log, double lambda, int64_t iter);
 /* For gcg_solver_settings: user is the fit_log. */
 gcg_status fit_log_progress(const gcg_progress *progress, void *user, gcg_err *err);
 void fit_log_phase(const char *phase, double done, void *user);
@@ -215,6 +226,19 @@ typedef struct {
     double valid_rmse;
 } fit_choice;
 
+/* Checkpoints of one fit, and the one that it goes on from. Without a path there are none. */
+typedef struct {
+    char *path, *options;
+    gcg_checkpoint_reader reader; /* --resume; it stands where the next function goes on reading */
+    gcg_state_stream in;
+    gcg_checkpoints hooks;
+    uint64_t data, valid; /* fingerprints of the training ratings, and of what --keep best chooses by */
+    int64_t iter;         /* that the run goes on from */
+    double last;          /* when the last one was written, or the solver began */
+    int written, failed;  /* of this run; the last one was not written, for the reason in err */
+    gcg_err err;
+} fit_checkpoint;
+
 /* Everything of one run. */
 typedef struct {
     fit_settings s;
@@ -231,9 +255,35 @@ typedef struct {
     double deadline;   /* gcg_clock_now() at which --max-time is over; 0: it has not begun to count */
     int threads;
     gcg_status status; /* of the work inside the session */
+    fit_checkpoint checkpoint;
 } fit_run;
 
-enum { FIT_NOT_REACHED = 3, FIT_NOTHING_WRITTEN = 130 /* exit codes */ };
+enum { FIT_NOT_REACHED = 3, FIT_CHECKPOINT_WRITTEN = 75, FIT_NOTHING_WRITTEN = 130 /* exit codes */ };
+
+/* The name that --checkpoint has or MODEL gives; 0 when there are to be none. */
+int fit_checkpoint_name(const fit_settings *s, char *name, size_t size);
+/* What was not given comes from the checkpoint of --resume; 2 where it was given otherwise, 4 for no
+ * checkpoint. */
+int fit_resume_options(fit_settings *s);
+/* The options that a checkpoint remembers, as lines; gcg_mem_free it. NULL: out of memory. */
+char *fit_resume_text(const fit_settings *s);
+/* 1 once after each SIGUSR1. */
+int fit_checkpoint_wanted(void);
+
+/* For fit alone, before fit_begin(): this run has checkpoints. */
+gcg_status fit_checkpoint_enable(fit_run *f);
+/* Before reading: can it be written? */
+gcg_status fit_checkpoint_test(const fit_run *f, gcg_err *err);
+/* After reading: the fingerprints; with --resume what the checkpoint says of data and memory plan:
+ * GCG_ERR_DATA when the ratings are others. */
+gcg_status fit_checkpoint_data(fit_run *f, gcg_err *err);
+/* Before solving: lambda_max comes from the checkpoint, too. *known = 0 when it has none. */
+gcg_status fit_checkpoint_lambda(fit_run *f, int *known, gcg_err *err);
+/* The last of it: the best iterate and, by the solver, the state. */
+gcg_status fit_checkpoint_begin(fit_run *f, gcg_err *err);
+/* After a run that ended by itself, with its model written: its checkpoint is removed. */
+void fit_checkpoint_remove(const fit_run *f);
+void fit_checkpoint_release(fit_checkpoint *c); /* twice is fine */
 
 /* Everything before the session of threads: outputs are tested, signals caught, the ratings read, the memory
  * planned. 0, or the exit code after a message; with --dry-run nothing is left to do. */

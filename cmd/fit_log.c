@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -12,6 +13,12 @@
 #include "cmd/report.h"
 #include "cmd/version.h"
 #include "maths/certificate.h"
+
+static int is_file(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISREG(info.st_mode);
+}
 
 gcg_status fit_log_open(fit_log *log, const fit_settings *s, const fit_data *d, gcg_err *err)
 {
@@ -24,7 +31,7 @@ gcg_status fit_log_open(fit_log *log, const fit_settings *s, const fit_data *d, 
     if (log->is_stdout) {
         log->file = stdout;
     } else if (s->log && strcmp(s->log, "none") != 0) {
-        log->file = fopen(s->log, "w");
+        log->file = fopen(s->log, s->resume && is_file(s->log) ? "r+" : "w");
         if (!log->file)
             return gcg_fail(err, GCG_ERR_IO, s->log, 0, 0, "cannot write the log: %s", strerror(errno));
     }
@@ -98,6 +105,38 @@ void fit_log_begin(fit_log *log, double lambda)
     put_number(log, "lambda", lambda);
     put(log, "iter\ttime_s\tobjective\tdual\tgap\tnuc_norm\trank\ttrain_rmse\tvalid_rmse\ttest_"
              "rmse\tmatvecs\tpasses\n");
+}
+
+/* Where the row of iteration `iter` ends in the log of a fit with this lambda; of -1, the line of names. -1
+ * when there is none. */
+static off_t end_of_row(FILE *file, double lambda, int64_t iter)
+{
+    char line[1024], own[64], first[32], number[32];
+    int alike = 0;
+    snprintf(own, sizeof own, "# lambda\t%s\n", report_number(number, lambda));
+    snprintf(first, sizeof first, "%" PRId64 "\t", iter);
+    rewind(file);
+    while (fgets(line, sizeof line, file)) {
+        alike |= strcmp(line, own) == 0;
+        if (alike && strncmp(line, iter < 0 ? "iter\t" : first, strlen(iter < 0 ? "iter\t" : first)) == 0)
+            return strchr(line, '\n') ? ftello(file) : -1;
+    }
+    return -1;
+}
+
+int fit_log_resume(fit_log *log, double lambda, int64_t iter)
+{
+    if (!log->s->resume || !log->file || log->is_stdout || !is_file(log->s->log)) return 0;
+    off_t end = end_of_row(log->file, lambda, iter - 1), place = end < 0 ? 0 : end;
+    if (fseeko(log->file, place, SEEK_SET) != 0 || ftruncate(fileno(log->file), place) != 0) {
+        log->lost = 1;
+        log->lost_errno = errno;
+        fclose(log->file);
+        log->file = NULL;
+    }
+    if (end < 0) return 0;
+    put(log, "# resumed\t%" PRId64 "\n", iter);
+    return 1;
 }
 
 /* ---- scores ---- */

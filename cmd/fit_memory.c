@@ -111,13 +111,15 @@ static gcg_status refuse(const fit_plan *p, gcg_err *err)
 /* Sizes and needs within the limit; the store counts as it stands in the table. */
 static void plan(const fit_settings *s, const gcg_csr *x, gcg_solver_settings *set, fit_plan *p)
 {
+    char name[8];
     gcg_plan_data data = gcg_plan_data_of(x, set);
     data.copies = (s->keep == FIT_KEEP_BEST) + (set->start_u != NULL) + (s->command != FIT_FIT) +
                   2 * s->lambda_auto; /* the model before; the best one */
+    data.states = s->max_time < INFINITY && fit_checkpoint_name(s, name, sizeof name);
     count_centring(s, x, &p->table, &data);
-    choose(s, &data, p->limit - memory_without_solver(&p->table), set, p);
+    if (!p->resumed) choose(s, &data, p->limit - memory_without_solver(&p->table), set, p);
     p->table.solver = needs_of[s->solver](&data, set, p->rank);
-    describe(set, p->text, sizeof p->text);
+    if (!p->resumed) describe(set, p->text, sizeof p->text);
 }
 
 /* What a mapped store's pages cost that are given back behind each pass, and read again in the next: twice
@@ -136,12 +138,13 @@ static void plan_mapped(const fit_settings *s, const gcg_csr *x, gcg_solver_sett
     gcg_mapping_keep(x->map, 1);
     p->table.store = gcg_csr_resident_bytes(x);
     plan(s, x, set, p);
-    if (costs_less_than_reading_again(p, set)) return;
+    if (p->resumed ? memory_total(&p->table) <= p->limit : costs_less_than_reading_again(p, set)) return;
     gcg_mapping_keep(x->map, 0);
     *set = full;
     *p = before;
     p->table.store = gcg_csr_resident_bytes(x);
     plan(s, x, set, p);
+    if (p->resumed) return;
     if (strcmp(p->text, "full") == 0) *p->text = '\0';
     add(p->text, sizeof p->text, "mapped");
 }
@@ -168,7 +171,9 @@ gcg_status fit_plan_memory(const fit_settings *s, const fit_data *d, gcg_solver_
                            gcg_err *err)
 {
     const gcg_csr *x = &d->ratings.x;
-    *p = (fit_plan){.limit = s->max_memory, .limiter = "--max-memory", .rank = memory_rank(x, s->rank)};
+    p->limit = s->max_memory;
+    p->limiter = "--max-memory";
+    if (!p->resumed) p->rank = memory_rank(x, s->rank);
     if (!s->has_rank && set->start_u) p->rank = start_rank(x, set);
     gcg_mem_limit(0);
     if (!s->has_memory) p->limit = memory_left("", &p->limiter);

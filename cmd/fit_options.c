@@ -104,6 +104,7 @@ static const opt_entry table[] = {
      SEEN(has_lambda),
      .argument = "L|auto",
      .parse = parse_lambda,
+     .resume = OPT_RESUMED,
      .help = "weight of the trace norm, > 0 (0 only with --rank)",
      .not_in = FIT_PATH | FIT_CV},
     {.name = "lambda-ratio",
@@ -114,6 +115,7 @@ static const opt_entry table[] = {
      .min = 0,
      .open_min = 1,
      .max = 1,
+     .resume = OPT_RESUMED,
      .help = "lambda as a fraction of lambda_max, 0 < R <= 1",
      .not_in = FIT_PATH | FIT_CV},
     {.name = "lambdas",
@@ -164,6 +166,7 @@ static const opt_entry table[] = {
      .argument = "K",
      .min = 1,
      .max = INFINITY,
+     .resume = OPT_RESUMED,
      .help = "upper limit of the rank (none)"},
     {.name = "center",
      .kind = OPT_CHOICE,
@@ -171,6 +174,7 @@ static const opt_entry table[] = {
      SEEN(has_center),
      .argument = "KIND",
      .choices = fit_center_names,
+     .resume = OPT_RESUMED,
      .help = "subtract means before: none (default), global, user, item, both"},
     {.name = "init",
      .kind = OPT_FILE,
@@ -184,6 +188,7 @@ static const opt_entry table[] = {
      SEEN(has_norm_weights),
      .argument = "none|counts|A",
      .parse = parse_norm_weights,
+     .resume = OPT_RESUMED,
      .help = "weight users and items in the norm by their ratings ^ A (none)"},
     {.name = "norm-smooth",
      .kind = OPT_REAL,
@@ -192,6 +197,7 @@ static const opt_entry table[] = {
      .argument = "B",
      .min = 0,
      .max = 1,
+     .resume = OPT_RESUMED,
      .help = "mix equal weights in, this share of all: 0 (default) to 1"},
     OPT_HEADING("stop"),
     {.name = "gap",
@@ -201,6 +207,7 @@ static const opt_entry table[] = {
      .min = 0,
      .open_min = 1,
      .max = 1,
+     .resume = OPT_RESUMED,
      .help = "stop at this certified relative gap (1e-3)"},
     {.name = "max-iter",
      .kind = OPT_COUNT,
@@ -208,6 +215,7 @@ static const opt_entry table[] = {
      .argument = "N",
      .min = 1,
      .max = INFINITY,
+     .resume = OPT_CHANGEABLE,
      .help = "stop after N outer iterations (500)"},
     {.name = "max-time",
      .kind = OPT_REAL,
@@ -227,6 +235,7 @@ static const opt_entry table[] = {
      .min = 0,
      .open_min = 1,
      .max = 0.99,
+     .resume = OPT_RESUMED,
      .help = "draw this fraction of TRAIN as test set",
      .not_in = FIT_PATH | FIT_CV},
     {.name = "holdout",
@@ -255,6 +264,7 @@ static const opt_entry table[] = {
      FIELD(keep),
      .argument = "last|best",
      .choices = fit_keep_names,
+     .resume = OPT_RESUMED,
      .help = "which iterate to write; best = smallest validation RMSE",
      .not_in = FIT_PATH | FIT_CV},
     {.name = "clip",
@@ -262,6 +272,7 @@ static const opt_entry table[] = {
      FIELD(clip),
      .argument = "LO,HI",
      .parse = scoring_parse_clip,
+     .resume = OPT_RESUMED,
      .help = "cut predictions in valid and test RMSE to this range"},
     OPT_HEADING("output"),
     {.name = "output",
@@ -307,6 +318,28 @@ static const opt_entry table[] = {
      .kind = OPT_FLAG,
      FIELD(verbose),
      .help = "memory plan, phases and their times on stderr"},
+    OPT_HEADING("checkpoints"),
+    {.name = "checkpoint",
+     .kind = OPT_FILE,
+     FIELD(checkpoint),
+     .argument = "FILE|none",
+     .help = "where a fit that is cut short can go on from (MODEL.ckpt)",
+     .not_in = FIT_PATH | FIT_CV},
+    {.name = "checkpoint-every",
+     .kind = OPT_REAL,
+     FIELD(checkpoint_every),
+     SEEN(has_every),
+     .argument = "S",
+     .min = 0,
+     .max = INFINITY,
+     .help = "seconds between two checkpoints (600)",
+     .not_in = FIT_PATH | FIT_CV},
+    {.name = "resume",
+     .kind = OPT_FILE,
+     FIELD(resume),
+     .argument = "FILE",
+     .help = "go on from this checkpoint, with its options",
+     .not_in = FIT_PATH | FIT_CV},
     OPT_HEADING("resources"),
     {.name = "threads",
      .kind = OPT_CUSTOM,
@@ -325,6 +358,7 @@ static const opt_entry table[] = {
      .kind = OPT_UINT64,
      FIELD(seed),
      .argument = "N",
+     .resume = OPT_RESUMED,
      .help = "of hold-out and random starts (1)"},
     OPT_HEADING("solver"),
     {.name = "solver",
@@ -332,6 +366,7 @@ static const opt_entry table[] = {
      FIELD(solver),
      .argument = "NAME",
      .choices = fit_solver_names,
+     .resume = OPT_RESUMED,
      .help = "gcg (default); comparators, with --rank: als-cg, soft-impute",
      .not_in = FIT_PATH | FIT_CV},
     {.name = "atoms",
@@ -340,20 +375,24 @@ static const opt_entry table[] = {
      .argument = "N",
      .min = 1,
      .max = 1024,
+     .resume = OPT_RESUMED,
      .help = "atoms per outer iteration (automatic)"},
     {.name = "plain",
      .kind = OPT_FLAG,
      FIELD(plain),
+     .resume = OPT_RESUMED,
      .help = "the paper's Algorithm 3 to the letter (one atom)"},
     {.name = "precision",
      .kind = OPT_CHOICE,
      FIELD(precision),
      .argument = "auto|float|double",
      .choices = fit_precision_names,
+     .resume = OPT_RESUMED,
      .help = "storage of the factors (auto); sums are always double"},
     {.name = "certify",
      .kind = OPT_FLAG,
      FIELD(certify),
+     .resume = OPT_RESUMED,
      .help = "prove the bound by Cholesky up to 8000 rows or columns"},
     OPT_HEADING("reading"),
     READING_LAYOUT(fit_settings, reading),
@@ -372,6 +411,7 @@ const opt_command command_fit = {
     .entries = sizeof table / sizeof *table,
     .bit = FIT_FIT,
     .run = cmd_fit,
+    .given_offset = offsetof(fit_settings, given),
 };
 
 const opt_command command_path = {
@@ -435,20 +475,25 @@ static int check_stdin(const fit_settings *s)
 
 /* The files that fit writes and what each is called in messages. */
 typedef struct {
-    const char *path[3], *option[3];
+    const char *path[4], *option[4];
     int count;
 } output_list;
 
-static void list_outputs(const fit_settings *s, char *done, size_t size, output_list *list)
+/* done and checkpoint: room for PATH_MAX + 8 bytes each. */
+static void list_outputs(const fit_settings *s, char *done, char *checkpoint, output_list *list)
 {
     list->count = 0;
     if (s->output) {
-        snprintf(done, size, "%s.done", s->output);
+        snprintf(done, PATH_MAX + 8, "%s.done", s->output);
         list->option[0] = "-o";
         list->path[0] = s->output;
         list->option[1] = "MODEL.done";
         list->path[1] = done;
         list->count = 2;
+    }
+    if (fit_checkpoint_name(s, checkpoint, PATH_MAX + 8)) {
+        list->option[list->count] = "--checkpoint";
+        list->path[list->count++] = checkpoint;
     }
     if (!s->log || !strcmp(s->log, "-") || !strcmp(s->log, "none")) return;
     list->option[list->count] = "--log";
@@ -498,23 +543,36 @@ static int same_name(const char *a, const char *b)
     return strcmp(a, b) == 0 || gcg_output_same_file(a, b);
 }
 
-/* No output may name an input, nor another output. */
+/* No output may name another one. */
+static int check_each_other(const output_list *outputs)
+{
+    for (int k = 0; k < outputs->count; k++)
+        for (int i = 0; i < k; i++)
+            if (same_name(outputs->path[k], outputs->path[i]))
+                return report_usage("%s %s is also the file of %s", outputs->option[k], outputs->path[k],
+                                    outputs->option[i]);
+    return 0;
+}
+
+/* Nor an input; but the checkpoint that a fit goes on from may be where it writes the next one. */
 static int check_outputs(const fit_settings *s)
 {
     const char *const others[] = {s->valid, s->test, s->test_pairs};
-    char done[PATH_MAX + 8];
+    char done[PATH_MAX + 8], checkpoint[PATH_MAX + 8];
     output_list outputs;
-    int code = 0;
     if (s->output && strlen(s->output) >= PATH_MAX) return report_usage("-o: the name is too long");
-    list_outputs(s, done, sizeof done, &outputs);
-    if (outputs.count == 3 && (same_name(s->log, s->output) || same_name(s->log, done)))
-        return report_usage("--log %s is also the model or its .done file", s->log);
-    if (s->init && outputs.count > 0 && outputs.path[outputs.count - 1] == s->log &&
+    list_outputs(s, done, checkpoint, &outputs);
+    int code = check_each_other(&outputs);
+    if (!code && s->init && outputs.count > 0 && outputs.path[outputs.count - 1] == s->log &&
         gcg_output_same_file(s->log, s->init))
         return report_usage("--log %s is also an input: it would be overwritten", s->log);
     for (int i = 0; i < s->train_count && !code; i++) code = check_train(s, &outputs, s->train[i]);
     for (int i = 0; i < 3 && !code; i++) code = check_input(&outputs, others[i]);
     for (int i = 0; i < 3 && !code; i++) code = check_numbered(s, others[i]);
+    for (int k = 0; k < outputs.count && !code && s->resume; k++)
+        if (outputs.path[k] != checkpoint && gcg_output_same_file(outputs.path[k], s->resume))
+            code = report_usage("%s %s is also the checkpoint of --resume: it would be overwritten",
+                                outputs.option[k], outputs.path[k]);
     return code;
 }
 
@@ -528,6 +586,8 @@ static int check_solver(const fit_settings *s)
                           : s->certify                     ? "certify"
                           : s->init                        ? "init"
                           : gcg_norm_is_weighted(&s->norm) ? "norm-weights"
+                          : s->resume                      ? "resume"
+                          : s->checkpoint || s->has_every  ? "checkpoint"
                                                            : NULL;
     if (s->solver == FIT_SOLVER_GCG) return 0;
     if (foreign)
@@ -561,6 +621,9 @@ static int check_rest(const fit_settings *s)
     if (s->has_norm_smooth && s->norm.smooth > 0 && s->norm.exponent_user == 0 && s->norm.exponent_item == 0)
         return report_usage("--norm-smooth %g changes nothing without --norm-weights counts or A > 0",
                             s->norm.smooth);
+    if (s->init && s->resume) return report_usage("--init and --resume: give one of them");
+    if (s->lambda_auto && s->checkpoint && strcmp(s->checkpoint, "none") != 0)
+        return report_usage("--checkpoint %s: a fit with --lambda auto has no checkpoints", s->checkpoint);
     if (s->quiet && s->verbose) return report_usage("--quiet and --verbose: give one of them");
     return 0;
 }
@@ -575,8 +638,10 @@ int fit_parse(int argc, char **argv, const opt_command *command, fit_settings *s
                         .max_iter = 500,
                         .max_time = INFINITY,
                         .seed = 1,
-                        .clip = SCORING_NO_CLIP};
+                        .clip = SCORING_NO_CLIP,
+                        .checkpoint_every = 600};
     int code = opt_parse(argc, argv, command, s, &s->train, &s->train_count);
+    if (!code && s->resume) code = fit_resume_options(s);
     if (!code) code = check_lambda(s);
     if (!code && s->train_count == 0)
         code = report_usage("no TRAIN: name rating files, a folder, or - for standard input");

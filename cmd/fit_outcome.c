@@ -255,6 +255,13 @@ void fit_say_costs(const fit_run *f)
         report_note("time in %s: %.2f s", times->phase[i].name, times->phase[i].seconds);
 }
 
+/* Did it end before it was done, where another one may go on? */
+static int may_go_on(const fit_run *f)
+{
+    return gcg_solver_writes(&f->set) &&
+           (f->result.stop == GCG_STOP_MAX_TIME || f->result.stop == GCG_STOP_MAX_ITER);
+}
+
 int fit_write_all(fit_run *f)
 {
     gcg_err lost;
@@ -265,13 +272,17 @@ int fit_write_all(fit_run *f)
     if (status) return report_error(&f->err, NULL);
     int code = log_status ? (int)log_status : fit_reached(&f->result) ? 0 : FIT_NOT_REACHED;
     if (log_status) report_error(&lost, NULL);
+    if (may_go_on(f) && f->checkpoint.failed) code = report_error(&f->checkpoint.err, NULL);
     status = fit_write_done(&o, code, &f->err);
     if (status) return report_error(&f->err, NULL);
+    if (!may_go_on(f)) fit_checkpoint_remove(f);
     fit_log_phase(NULL, NAN, &f->log);
     if (f->set.lambda >= f->lambda_max && f->set.lambda > 0)
         report_warning("lambda %.10g is not below lambda_max %.10g: the optimum is the zero matrix",
                        f->set.lambda, f->lambda_max);
     fit_say_outcome(&o);
+    if (may_go_on(f) && !f->checkpoint.failed)
+        report_note("--resume %s goes on from there", f->checkpoint.path);
     fit_say_costs(f);
     return code;
 }

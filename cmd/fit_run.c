@@ -28,13 +28,29 @@ static gcg_status (*const solvers[])(const gcg_csr *x, const gcg_solver_settings
 
 /* SIGINT and SIGTERM ask the solver to stop after its step; the second time, and as long as there is nothing
  * that could be written, the program ends at once. */
-static volatile sig_atomic_t is_solving;
+static volatile sig_atomic_t is_solving, checkpoint_wanted;
 
 static void on_signal(int number)
 {
     (void)number;
-    if (!is_solving || gcg_interrupt_requested()) _exit(FIT_NOTHING_WRITTEN);
+    if (!is_solving || gcg_interrupt_requested()) {
+        gcg_output_drop_all();
+        _exit(FIT_NOTHING_WRITTEN);
+    }
     gcg_interrupt_request();
+}
+
+static void on_checkpoint_signal(int number)
+{
+    (void)number;
+    checkpoint_wanted = 1;
+}
+
+int fit_checkpoint_wanted(void)
+{
+    int wanted = checkpoint_wanted != 0;
+    checkpoint_wanted = 0;
+    return wanted;
 }
 
 static void catch_signals(void)
@@ -42,6 +58,8 @@ static void catch_signals(void)
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    action.sa_handler = on_checkpoint_signal;
+    sigaction(SIGUSR1, &action, NULL);
 }
 
 /* The rank limit that the solver gets: none when it cannot bind; to comparators it is the rank. */
@@ -83,6 +101,7 @@ static gcg_status open_outputs(fit_run *f)
 {
     gcg_status status = gcg_blas_reserve(f->threads, &f->err);
     if (!status && f->s.output) status = gcg_output_test(f->s.output, &f->err);
+    if (!status) status = fit_checkpoint_test(f, &f->err);
     if (!status) status = fit_log_open(&f->log, &f->s, &f->d, &f->err);
     return status || !f->s.output ? status : fit_remove_done(&f->s, &f->err);
 }
@@ -106,6 +125,8 @@ int fit_begin(fit_run *f)
     status = fit_start_read(&f->s, &f->d, type, &f->start, &f->err);
     if (status) return report_error(&f->err, NULL);
     fit_start_use(&f->start, &f->set);
+    status = fit_checkpoint_data(f, &f->err);
+    if (status) return report_error(&f->err, NULL);
     status = fit_plan_memory(&f->s, &f->d, &f->set, &f->plan, &f->err);
     if (status) return report_error(&f->err, NULL);
     fit_plan_tell(&f->s, &f->plan);
@@ -137,9 +158,10 @@ void fit_start_clock(fit_run *f)
 gcg_status fit_prepare(fit_run *f)
 {
     gcg_status status = fit_center(&f->s, &f->d, &f->err);
-    int cut = 0;
+    int cut = 0, known = 0;
     if (!(f->deadline > 0)) fit_start_clock(f);
-    if (!status) status = fit_lambda_max(f, &f->d.ratings.x, &f->lambda_max, &cut);
+    if (!status) status = fit_checkpoint_lambda(f, &known, &f->err);
+    if (!status && !known) status = fit_lambda_max(f, &f->d.ratings.x, &f->lambda_max, &cut);
     if (f->s.solver == FIT_SOLVER_GCG) /* the others count their own work only */
         f->set.max_time = fmax(f->deadline - gcg_clock_now(), 0);
     if (f->s.has_ratio) f->set.lambda = f->s.lambda_ratio * f->lambda_max;
@@ -166,6 +188,8 @@ int fit_reached(const gcg_solver_result *result)
 void fit_end(fit_run *f)
 {
     gcg_solver_result_release(&f->result);
+    fit_checkpoint_release(&f->checkpoint);
+    gcg_mem_free(f->s.resumed);
     fit_start_release(&f->start);
     fit_log_release(&f->log);
     fit_data_release(&f->d);

@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +14,7 @@
 #include "base/status.h"
 #include "cmd/report.h"
 
-enum { MAX_OPTIONS = 96, HELP_CODE = 1000, FIRST_CODE = 1001 };
+enum { HELP_CODE = 1000, FIRST_CODE = 1001 };
 static const char help_name[] = "help"; /* every table has it */
 
 /* ---- strict numbers ---- */
@@ -159,6 +160,70 @@ static int set_option(const opt_entry *e, const char *text, void *settings)
         break; /* getopt does not know it */
     }
     return GCG_ERR_INTERNAL;
+}
+
+int opt_set(const opt_command *c, size_t entry, const char *text, void *settings)
+{
+    if (c->given_offset) ((const char **)(void *)((char *)settings + c->given_offset))[entry] = text;
+    return set_option(&c->table[entry], text, settings);
+}
+
+const char *opt_given(const opt_command *c, size_t entry, const void *settings)
+{
+    return ((const char *const *)(const void *)((const char *)settings + c->given_offset))[entry];
+}
+
+size_t opt_find(const opt_command *c, const char *name)
+{
+    size_t i = 0;
+    while (i < c->entries &&
+           (c->table[i].kind == OPT_GROUP || !opt_has(c, i) || strcmp(c->table[i].name, name) != 0))
+        i++;
+    return i;
+}
+
+/* As short as it can be. */
+static void real_text(double value, char text[OPT_VALUE_TEXT])
+{
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, OPT_VALUE_TEXT, "%.*g", digits, value);
+        if (strtod(text, NULL) == value) return;
+    }
+}
+
+void opt_value(const opt_command *c, size_t entry, const void *settings, char text[OPT_VALUE_TEXT])
+{
+    const opt_entry *e = &c->table[entry];
+    const char *field = (const char *)settings + e->offset, *given = opt_given(c, entry, settings),
+               *words = given ? given : "";
+    *text = '\0';
+    if (e->kind != OPT_CHOICE && e->seen_offset && !*(const int *)((const char *)settings + e->seen_offset))
+        return;
+    switch (e->kind) {
+    case OPT_FLAG:
+        snprintf(text, OPT_VALUE_TEXT, "%s", *(const int *)field ? "yes" : "");
+        break;
+    case OPT_REAL:
+        real_text(*(const double *)field, text);
+        break;
+    case OPT_COUNT:
+    case OPT_SIZE:
+        snprintf(text, OPT_VALUE_TEXT, "%" PRId64, *(const int64_t *)field);
+        break;
+    case OPT_UINT64:
+        snprintf(text, OPT_VALUE_TEXT, "%" PRIu64, *(const uint64_t *)field);
+        break;
+    case OPT_CHOICE:
+        snprintf(text, OPT_VALUE_TEXT, "%s", e->choices[*(const int *)field]);
+        break;
+    case OPT_TEXT:
+    case OPT_FILE:
+    case OPT_CUSTOM:
+        snprintf(text, OPT_VALUE_TEXT, "%s", words);
+        break;
+    case OPT_GROUP:
+        break;
+    }
 }
 
 /* ---- help ---- */
@@ -315,15 +380,15 @@ static int take(int code, const char *word, const opt_command *c, void *settings
     int is_bad = code == ':' || (code == '?' && optopt >= HELP_CODE);
     const opt_entry *e = entry_of(is_bad ? optopt : code, c);
     if (is_bad) return bad_argument(code, word, e);
-    return e ? set_option(e, optarg, settings) : unknown(word, optopt, c);
+    return e ? opt_set(c, (size_t)(e - c->table), optarg ? optarg : "", settings) : unknown(word, optopt, c);
 }
 
 int opt_parse(int argc, char **argv, const opt_command *command, void *settings, char ***words,
               int *word_count)
 {
-    struct option longs[MAX_OPTIONS + 2];
-    char shorts[2 * MAX_OPTIONS + 3];
-    if (command->entries > MAX_OPTIONS) return GCG_ERR_INTERNAL;
+    struct option longs[OPT_MOST + 2];
+    char shorts[2 * OPT_MOST + 3];
+    if (command->entries > OPT_MOST) return GCG_ERR_INTERNAL;
     build(command, longs, shorts);
     *words = argv + 1; /* words are moved to the front as they come */
     *word_count = 0;

@@ -20,6 +20,15 @@ typedef enum {
     OPT_GROUP   /* no option: a heading of --help for those below it; see OPT_HEADING */
 } opt_kind;
 
+/* Whether a resumed fit takes an option from its checkpoint. */
+typedef enum {
+    OPT_NOT_RESUMED, /* it changes no result, or names a file: given again or not, as one likes */
+    OPT_RESUMED,     /* and it must not be given otherwise */
+    OPT_CHANGEABLE   /* unless it is given again */
+} opt_resume;
+
+enum { OPT_MOST = 96 /* entries of a table */ };
+
 typedef struct {
     const char *name; /* without dashes */
     int letter;       /* short option, 0 = none */
@@ -34,7 +43,8 @@ typedef struct {
     const char *const *choices;
     int (*parse)(const char *text, void *field, char *message, size_t size);
     size_t seen_offset; /* where an int is set to 1 when the option was given; 0 = nowhere */
-    unsigned not_in;    /* bits of the commands that share the table but have not this option */
+    opt_resume resume;
+    unsigned not_in; /* bits of the commands that share the table but have not this option */
 } opt_entry;
 
 #define OPT_HEADING(text)                                                                                    \
@@ -53,6 +63,8 @@ typedef struct {
     unsigned bit;             /* where commands share a table: which this is; 0: it has every option */
     const char *const *words; /* what the first word may be (NULL-terminated); NULL: words are file names */
     int (*run)(int argc, char **argv);
+    size_t given_offset; /* of a const char *[OPT_MOST] in the settings: the last argument that was given for
+                          * each entry ("" for a flag), NULL where none was; 0 = nowhere */
 } opt_command;
 
 /* 1 when entry i of its table is an option of the command, or a heading of some. */
@@ -66,6 +78,17 @@ static inline int opt_has(const opt_command *c, size_t i)
  * when done with exit code 0 (help), else the exit code after a message on stderr ("gcg-mc: error: ..."). */
 int opt_parse(int argc, char **argv, const opt_command *command, void *settings, char ***words,
               int *word_count);
+
+/* One option's value as text that opt_set() takes back; "" where it was not given (where that is told apart:
+ * seen_offset but for choices, flags, custom options). Needs given_offset. */
+enum { OPT_VALUE_TEXT = 1024 };
+void opt_value(const opt_command *command, size_t entry, const void *settings, char text[OPT_VALUE_TEXT]);
+/* Sets entry as if it was given on the command line; text lives as long as the settings. */
+int opt_set(const opt_command *command, size_t entry, const char *text, void *settings);
+/* What was given for the entry; NULL: nothing. */
+const char *opt_given(const opt_command *command, size_t entry, const void *settings);
+/* The entry of this name, or command->entries. */
+size_t opt_find(const opt_command *command, const char *name);
 
 /* Edits (one letter changed, dropped or added) between two words. */
 int opt_distance(const char *a, const char *b);

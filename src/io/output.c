@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -23,6 +24,42 @@ static gcg_status fail_io(gcg_err *err, const char *path, const char *what)
 {
     return gcg_fail(err, GCG_ERR_IO, path, 0, 0, "%s: %s", what, strerror(errno));
 }
+
+/* ---- what a signal handler may find ---- */
+
+enum {
+    SLOTS = 8 /* outputs open at a time that are known; the others' files stay when the program is ended */
+};
+static struct {
+    volatile sig_atomic_t used;
+    char name[PATH_MAX];
+} slots[SLOTS];
+
+static int take_slot(const char *name)
+{
+    size_t length = strlen(name);
+    for (int k = 0; k < SLOTS && length < PATH_MAX; k++) {
+        if (slots[k].used) continue;
+        memcpy(slots[k].name, name, length + 1);
+        slots[k].used = 1;
+        return k;
+    }
+    return -1;
+}
+
+static void give_slot(gcg_output *o)
+{
+    if (o->slot >= 0) slots[o->slot].used = 0;
+    o->slot = -1;
+}
+
+void gcg_output_drop_all(void)
+{
+    for (int k = 0; k < SLOTS; k++)
+        if (slots[k].used) unlink(slots[k].name);
+}
+
+/* ---- opening ---- */
 
 /* Sets o->target: path itself, or the file that a symbolic link leads to. */
 static gcg_status find_target(gcg_output *o, gcg_err *err)
@@ -77,6 +114,7 @@ static gcg_status create_temporary(gcg_output *o, gcg_err *err)
         int fd = open(o->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (fd < 0 && errno == EEXIST) continue;
         if (fd < 0) break;
+        o->slot = take_slot(o->temporary);
         o->file = fdopen(fd, "w+b");
         if (o->file) {
             setvbuf(o->file, o->buffer, _IOFBF, BUFFER);
@@ -84,6 +122,7 @@ static gcg_status create_temporary(gcg_output *o, gcg_err *err)
         }
         close(fd);
         unlink(o->temporary);
+        give_slot(o);
         return gcg_fail_memory(err, "output buffer");
     }
     return fail_io(err, o->path, "cannot create a file here");
@@ -100,7 +139,7 @@ static void release(gcg_output *o)
 
 gcg_status gcg_output_open(gcg_output *o, const char *path, gcg_err *err)
 {
-    *o = (gcg_output){.path = gcg_mem_strdup(path)};
+    *o = (gcg_output){.path = gcg_mem_strdup(path), .slot = -1};
     gcg_status status = o->path ? find_target(o, err) : gcg_fail_memory(err, "output name");
     if (!status) status = create_temporary(o, err);
     if (status) release(o);
@@ -138,10 +177,9 @@ gcg_status gcg_output_commit(gcg_output *o, gcg_err *err)
     o->file = NULL;
     if (!status && rename(o->temporary, o->target) != 0)
         status = fail_io(err, o->path, "cannot put the file in place");
-    if (status)
-        unlink(o->temporary);
-    else if (sync_folder(o) != 0)
-        status = fail_io(err, o->path, "cannot sync its folder");
+    if (status) unlink(o->temporary);
+    give_slot(o);
+    if (!status && sync_folder(o) != 0) status = fail_io(err, o->path, "cannot sync its folder");
     release(o);
     return status;
 }
@@ -151,6 +189,7 @@ void gcg_output_abort(gcg_output *o)
     if (o->file) {
         fclose(o->file);
         unlink(o->temporary);
+        give_slot(o);
     }
     release(o);
 }

@@ -1,7 +1,8 @@
 /* Output files that are whole or not there: written under a temporary name, synced, then renamed in one step.
  *
  * The temporary name is .NAME.XXXXXX.tmp in the folder of the final name, so a program that is killed leaves
- * the old file (and at most that temporary file), never a mix. It is not for the log, which grows in place.
+ * the old file (and at most that temporary file), never a mix; gcg_output_drop_all() takes that away, too. It
+ * is not for the log, which grows in place.
  */
 #ifndef GCG_IO_OUTPUT_H
 #define GCG_IO_OUTPUT_H
@@ -15,6 +16,7 @@ typedef struct {
     char *path, *target, *temporary;
     FILE *file;   /* open for writing between open and commit */
     char *buffer; /* of file */
+    int slot;     /* where its temporary name is known to gcg_output_drop_all(); -1: nowhere */
 } gcg_output;
 
 /* Creates the temporary file (mode 0666 & ~umask). GCG_ERR_IO when path names a folder, a device, a dangling
@@ -32,6 +34,10 @@ void gcg_output_abort(gcg_output *o);
 
 /* Before long work: can path be written? Opens and aborts, so the answer is the file system's own. */
 gcg_status gcg_output_test(const char *path, gcg_err *err);
+
+/* For a signal handler that ends the program: removes the temporary files of all outputs that are open.
+ * Nothing may be written afterwards. */
+void gcg_output_drop_all(void);
 
 /* 1 when both paths lead to one existing file. */
 int gcg_output_same_file(const char *a, const char *b);

@@ -136,8 +136,8 @@ gcg_needs gcg_complete_needs(const gcg_plan_data *d, const gcg_solver_settings *
     n.bytes[GCG_NEED_RESIDUALS] = kept[set->ratings_kept] * d->nnz * (int64_t)d->type;
     n.bytes[GCG_NEED_PASSES] = d->passes + (s.weighted ? gcg_scales_bytes(s.rows, s.cols) : 0);
     n.bytes[GCG_NEED_FACTORS] = rows(&s, s.sides, s.k) + 16 * s.k;
-    n.bytes[GCG_NEED_KEPT] =
-        (set->plain ? 0 : rows(&s, s.cols, s.later)) + d->copies * rows(&s, s.sides, s.k);
+    n.bytes[GCG_NEED_KEPT] = (1 + d->states) * (set->plain ? 0 : rows(&s, s.cols, s.later)) +
+                             (d->copies + d->states) * rows(&s, s.sides, s.k);
     n.bytes[GCG_NEED_LAMBDA_MAX] = gcg_polar_top_bytes(d->rows, d->cols);
     n.bytes[GCG_NEED_BASIS] = basis(&s);
     n.bytes[GCG_NEED_POLAR] = polar(&s);

@@ -244,7 +244,7 @@ static gcg_status look(run *r, int *done, gcg_stop *stop, gcg_err *err)
 /* A signal ends a run that has checkpoints without a last look: nothing more is wanted of its point. */
 static int ends_in_checkpoint(const run *r)
 {
-    return r->ended && r->why == GCG_STOP_SIGNAL && r->set->checkpoints;
+    return r->ended && r->why == GCG_STOP_SIGNAL && gcg_solver_writes(r->set);
 }
 
 /* No time for the next look: 1, and the reason. */
@@ -329,7 +329,7 @@ static gcg_status write_checkpoint(run *r, gcg_err *err)
  */
 static gcg_status between_iterations(run *r, int *leave, gcg_err *err)
 {
-    const gcg_checkpoints *c = r->set->checkpoints;
+    const gcg_checkpoints *c = gcg_solver_writes(r->set);
     int whole = !gcg_watch_over(r->watch);
     *leave = 0;
     if (!c) return GCG_OK;
@@ -364,7 +364,7 @@ static gcg_status iterate(run *r, gcg_stop *stop, gcg_err *err)
         if ((status = problem->improve(problem->self, fmax(r->now.objective - r->estimated, 0), err)))
             return status;
     }
-    if (r->set->checkpoints && r->ended && *stop == r->why && (status = write_checkpoint(r, err)))
+    if (gcg_solver_writes(r->set) && r->ended && *stop == r->why && (status = write_checkpoint(r, err)))
         return status;
     return ends_in_checkpoint(r) ? GCG_OK : finish(r, err);
 }

@@ -44,6 +44,7 @@ typedef struct {
     gcg_dtype type;  /* of the factors, where they are largest */
     int64_t passes;  /* gcg_pass_bytes() of the store */
     int copies;      /* of the factors, that the caller keeps */
+    int states;      /* of the run, that are kept (gcg_checkpoints.copy) */
 } gcg_plan_data;
 gcg_plan_data gcg_plan_data_of(const gcg_csr *x, const gcg_solver_settings *settings);
 

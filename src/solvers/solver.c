@@ -84,3 +84,8 @@ gcg_status gcg_solver_result_take(gcg_solver_result *r, const gcg_factors *u, co
     r->last.v = &r->v;
     return GCG_OK;
 }
+
+const gcg_checkpoints *gcg_solver_writes(const gcg_solver_settings *set)
+{
+    return set->checkpoints && set->checkpoints->write ? set->checkpoints : NULL;
+}

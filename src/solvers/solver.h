@@ -77,7 +77,8 @@ typedef struct {
     int copy; /* 1: a copy of the state (factors and block of vectors) is kept for such an end */
     /* Is a checkpoint wanted after so many iterations? Asked between iterations. */
     int (*due)(void *user, int64_t iter);
-    /* Called when so; and at the end when that is not the method's own: MAX_TIME, SIGNAL. */
+    /* Called when so; and at the end when that is not the method's own: MAX_TIME, SIGNAL. NULL: the run only
+     * goes on from one. */
     gcg_status (*write)(const gcg_solver_state *state, void *user, gcg_err *err);
     void *user;
     const gcg_state_stream *resume; /* where the run goes on from, in place of W = 0; NULL: none */
@@ -125,6 +126,8 @@ typedef struct {
 /* Those of full speed. */
 gcg_solver_sizes gcg_solver_sizes_full(void);
 gcg_solver_settings gcg_solver_settings_defaults(void);
+/* The checkpoints that a run with these settings writes, or NULL. */
+const gcg_checkpoints *gcg_solver_writes(const gcg_solver_settings *settings);
 
 /* Storage of the factors at the start. With precision AUTO: double for so few ratings that it costs nothing,
  * and for ratings whose products float cannot hold, else float. */
@@ -146,8 +149,8 @@ gcg_status gcg_solver_result_take(gcg_solver_result *r, const gcg_factors *u, co
 /* Minimises F(W) = 1/2 sum over Omega of (W_ij - X_ij)^2 + lambda ||W||_tr (the norm weighted as the settings
  * say) by Algorithm 3 with the additions
  * of SOLVER.md sec. 1 (PAPER.md sec. 4). X may have empty rows and columns; nnz >= 1. Honours
- * gcg_interrupt_requested(); with checkpoints the result then has stop and last only: what counts is in the
- * checkpoint. */
+ * gcg_interrupt_requested(); where checkpoints are written the result then has stop and last only: what
+ * counts is in the checkpoint. */
 gcg_status gcg_complete(const gcg_csr *x, const gcg_solver_settings *settings, gcg_solver_result *result,
                         gcg_err *err);
 
