@@ -121,13 +121,6 @@ static gcg_status write_ratings(const convert_settings *s, const gcg_ratings *r,
     return status ? status : target_finish(t, err);
 }
 
-/* Reading stops at the first signal, too. */
-static int stop_reading(int64_t bytes_read, int64_t bytes_total, void *user)
-{
-    (void)bytes_read, (void)bytes_total, (void)user;
-    return gcg_interrupt_requested();
-}
-
 static int convert(const convert_settings *s, char **paths, int path_count)
 {
     gcg_read_options options = reading_options(&s->reading);
@@ -135,7 +128,6 @@ static int convert(const convert_settings *s, char **paths, int path_count)
     gcg_err err = {0};
     gcg_ratings r = {0};
     target t = {0};
-    options.progress = stop_reading;
     target_catch_signals();
     gcg_status status = strcmp(s->output, "-") ? gcg_output_test(s->output, &err) : GCG_OK;
     if (!status) status = gcg_ratings_read((const char *const *)paths, path_count, &options, &diag, &r, &err);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "cmd/commands.h"
+#include "cmd/progress.h"
 #include "cmd/reading.h"
 #include "cmd/report.h"
 #include "cmd/scoring.h"
@@ -92,6 +93,7 @@ static int predict_stream(const predict_settings *s, const gcg_model *model, con
     gcg_read_report report;
     gcg_err err = {0};
     options.pairs = 1;
+    progress_yields_to_rows();
     puts("user\titem\tprediction\tstatus");
     gcg_status status = gcg_read_stream(&path, 1, &options, &diag, predict_point, &run, &report, &err);
     if (status && run.write_error == EPIPE) return 0;

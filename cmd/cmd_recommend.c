@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/parallel.h"
 #include "cmd/commands.h"
+#include "cmd/progress.h"
 #include "cmd/ranking.h"
 #include "cmd/reading.h"
 #include "cmd/report.h"
@@ -152,6 +153,7 @@ static gcg_status add_all(recommend_run *run, gcg_err *err)
     for (int32_t i = 0; i < run->model->u.rows && !status; i++) {
         size_t length = gcg_idmap_name(run->model->users, i, id);
         run->users++;
+        progress_tell("recommending", (double)i / run->model->u.rows);
         if (run->model->user_count[i] > 0 || run->s->unknown == UNKNOWN_MEAN)
             status = ranking_add(&run->ranking, id, length, i, err);
         else
@@ -197,9 +199,11 @@ static gcg_status rank(recommend_run *run, target *t, gcg_diag *diag, gcg_exclus
     r->model = run->model;
     r->scorer = scoring_of_model(run->model, s->shrink, s->clip);
     r->exclusion[0] = s->exclude.count > 0 ? exclusion : NULL;
+    if (strcmp(s->output, "-") == 0) progress_yields_to_rows();
     status = ranking_begin(r, s->n, s->unknown == UNKNOWN_MEAN, err);
     if (!status) status = add_users(run, err);
     if (!status) status = ranking_finish(r, err);
+    progress_tell("recommending", 1);
     return status ? status : target_finish(t, err);
 }
 

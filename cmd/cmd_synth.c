@@ -7,6 +7,7 @@
 
 #include "base/interrupt.h"
 #include "cmd/commands.h"
+#include "cmd/progress.h"
 #include "cmd/reading.h"
 #include "cmd/report.h"
 #include "cmd/target.h"
@@ -134,6 +135,11 @@ static int32_t either(int64_t wish, int32_t usual)
     return wish > 0 ? (int32_t)wish : usual;
 }
 
+static void tell_progress(double done)
+{
+    progress_tell("writing", done);
+}
+
 /* The shape's numbers, the user's where given. */
 static gcg_synth_settings settings_of(const synth_settings *s)
 {
@@ -155,7 +161,8 @@ static gcg_synth_settings settings_of(const synth_settings *s)
                             .high = percent ? 100 : 5,
                             .steps_per_unit = s->half_stars ? 2 : 1,
                             .decimals = s->half_stars ? 1 : (int)s->decimals,
-                            .seed = s->seed};
+                            .seed = s->seed,
+                            .progress = tell_progress};
     for (int d = 0; d < s->decimals; d++) g.steps_per_unit *= 10;
     if (s->test) g.test_ratings = s->has_test_ratings ? s->test_ratings : shape->test;
     return g;
@@ -167,9 +174,11 @@ static int write_all(const synth_settings *s, const gcg_synth_settings *g)
     gcg_sink train_sink, test_sink;
     gcg_err err = {0};
     target_catch_signals();
+    if (strcmp(s->output, "-") == 0 || (s->test && strcmp(s->test, "-") == 0)) progress_yields_to_rows();
     gcg_status status = target_open(&train, s->output, &train_sink, &err);
     if (!status && s->test) status = target_open(&test, s->test, &test_sink, &err);
     if (!status) status = gcg_synth(g, train_sink, s->test ? &test_sink : NULL, &err);
+    tell_progress(1);
     if (!status && s->test) status = target_finish(&test, &err);
     if (!status) status = target_finish(&train, &err);
     target_release(&train);

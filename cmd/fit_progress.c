@@ -3,55 +3,17 @@
 #define _POSIX_C_SOURCE 200809L
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "cmd/fit.h"
+#include "cmd/progress.h"
 #include "cmd/report.h"
 
 static const double REDRAW = 0.1; /* seconds between two lines */
 
 /* ---- the line ---- */
-
-enum { COLUMNS = 80 };
-
-/* One less than the terminal has, for a line that wraps cannot be rewritten. */
-static int room(void)
-{
-    struct winsize size;
-    int known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
-    return (known && size.ws_col < COLUMNS ? size.ws_col : COLUMNS) - 1;
-}
-
-/* Appends as a whole, or not at all where there is no room left. */
-static void add(char line[COLUMNS], const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void add(char line[COLUMNS], const char *format, ...)
-{
-    char text[COLUMNS];
-    size_t length = strlen(line);
-    va_list args;
-    va_start(args, format);
-    int n = vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    if (n >= 0 && n < COLUMNS && length + (size_t)n <= (size_t)room())
-        memcpy(line + length, text, (size_t)n + 1);
-}
-
-static void add_left(char line[COLUMNS], double seconds)
-{
-    const double minute = 60, hour = 3600;
-    if (isnan(seconds)) return;
-    if (seconds < 2 * minute)
-        add(line, ", %.0f s left", ceil(seconds));
-    else if (seconds < 2 * hour)
-        add(line, ", %.0f min left", seconds / minute);
-    else
-        add(line, ", %.1f h left", seconds / hour);
-}
 
 double fit_progress_left(const fit_pace *pace, double wanted_gap, double now)
 {
@@ -65,20 +27,27 @@ double fit_progress_left(const fit_pace *pace, double wanted_gap, double now)
     return fmin(by_gap, left); /* fmin: the number, where the other is NAN */
 }
 
+/* Reading has its own pace; later it is the gap's. */
+static double time_left(const fit_log *log, double done, double now)
+{
+    if (log->pace.iter < 0 && strcmp(log->times.now, "reading") == 0)
+        return progress_left(now - log->times.start, done);
+    return fit_progress_left(&log->pace, log->s->gap, now);
+}
+
 /* In the order of what matters: what finds no room is left out. */
 static void show(fit_log *log, double done)
 {
-    char line[COLUMNS] = "";
+    char line[PROGRESS_COLUMNS] = "";
     double now = gcg_clock_now();
     if (!log->progress_line || !log->times.now) return;
-    if (log->pace.iter >= 0) add(line, "iteration %" PRId64 ", ", log->pace.iter);
-    add(line, "%s", log->times.now);
-    if (done >= 0 && done <= 1) add(line, " %.0f %%", 100 * done);
-    add_left(line, fit_progress_left(&log->pace, log->s->gap, now));
+    if (log->pace.iter >= 0) progress_add(line, "iteration %" PRId64 ", ", log->pace.iter);
+    progress_add(line, "%s", log->times.now);
+    progress_add_bar(line, done);
+    progress_add_left(line, time_left(log, done, now));
     for (const char *p = log->pace.figures; *p; p += strcspn(p, "\t") + 1)
-        add(line, "  %.*s", (int)strcspn(p, "\t"), p);
-    fprintf(stderr, "\r\033[K%s", line);
-    report_say.line = 1;
+        progress_add(line, "  %.*s", (int)strcspn(p, "\t"), p);
+    progress_draw(line);
     log->shown = now;
 }
 

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cmd/progress.h"
+
 /* In the order of gcg_format, gcg_header and gcg_duplicates. */
 const char *const reading_formats[] = {"auto",  "csv", "tsv",     "semicolon", "pipe",     "movielens",
                                        "space", "mtx", "netflix", "kdd",       "yahoo-r1", NULL};
@@ -45,5 +47,6 @@ gcg_read_options reading_options(const reading_settings *s)
     o.duplicates = (gcg_duplicates)s->duplicates;
     o.value_maps = s->value_maps.map;
     o.value_map_count = s->value_maps.count;
+    o.progress = progress_reading;
     return o;
 }

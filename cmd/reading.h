@@ -67,6 +67,7 @@ int reading_parse_value_map(const char *text, void *field, char *message, size_t
 #define READING_OPTIONS(S, M)                                                                                \
     READING_LAYOUT(S, M), READING_VALUES(S, M), READING_DUPLICATES(S, M), READING_PAIRS(S, M)
 
+/* What the options say; reading tells its progress (progress.h) and stops at a signal that was caught. */
 gcg_read_options reading_options(const reading_settings *s);
 
 #endif

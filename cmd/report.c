@@ -109,6 +109,7 @@ void report_note(const char *format, ...)
 
 int report_close_stdout(void)
 {
+    report_clear_line();
     int bad = ferror(stdout), code = errno;
     if (fflush(stdout) != 0) {
         bad = 1;

@@ -2,6 +2,7 @@
 #include "tests/naive.h"
 
 #include "cmd/fit.h"
+#include "cmd/progress.h"
 
 /* Iterations at 10, 20, ... s whose gaps fall by `factor` each time. */
 static fit_pace falling(int count, double factor)
@@ -53,6 +54,38 @@ START_TEST(the_sooner_of_gap_and_deadline_counts)
 }
 END_TEST
 
+START_TEST(work_that_goes_on_evenly_is_extrapolated)
+{
+    ck_assert_double_eq_tol(progress_left(10, 0.25), 30, 1e-9);
+    ck_assert_double_eq_tol(progress_left(10, 1), 0, 1e-9);
+    ck_assert(isnan(progress_left(0.2, 0.5)));  /* too soon */
+    ck_assert(isnan(progress_left(10, 0.001))); /* too little */
+    ck_assert(isnan(progress_left(10, NAN)));
+}
+END_TEST
+
+START_TEST(a_line_has_what_there_is_room_for)
+{
+    char line[PROGRESS_COLUMNS] = "";
+    progress_add(line, "reading");
+    progress_add_bar(line, 0.5);
+    progress_add_left(line, 2.2);
+    ck_assert_str_eq(line, "reading [##########          ] 50 %, 3 s left");
+    progress_add_left(line, NAN);
+    progress_add_bar(line, NAN);
+    progress_add(line, "%s", "a text that is far too long for what is left of the line");
+    ck_assert_str_eq(line, "reading [##########          ] 50 %, 3 s left");
+    line[0] = '\0';
+    progress_add_bar(line, 1);
+    progress_add_left(line, 600);
+    ck_assert_str_eq(line, " [####################] 100 %, 10 min left");
+    line[0] = '\0';
+    progress_add_bar(line, 0);
+    progress_add_left(line, 36000);
+    ck_assert_str_eq(line, " [                    ] 0 %, 10.0 h left");
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("progress");
@@ -60,6 +93,8 @@ int main(void)
     tcase_add_test(tests, a_gap_that_falls_steadily_is_extrapolated);
     tcase_add_test(tests, few_iterations_or_none_that_gained_say_nothing);
     tcase_add_test(tests, the_sooner_of_gap_and_deadline_counts);
+    tcase_add_test(tests, work_that_goes_on_evenly_is_extrapolated);
+    tcase_add_test(tests, a_line_has_what_there_is_room_for);
     suite_add_tcase(suite, tests);
     return naive_run(suite);
 }

@@ -436,6 +436,8 @@ static gcg_status write_row(synth *g, draws *d, int32_t row, int32_t degree, int
     return status;
 }
 
+enum { TELL = 16 /* rows between two calls of progress */ };
+
 static gcg_status write_rows(synth *g, gcg_err *err)
 {
     const gcg_synth_settings *s = g->s;
@@ -448,6 +450,7 @@ static gcg_status write_rows(synth *g, gcg_err *err)
         make_factor(g->row_factor, g->width, s->seed, g->by_item ? STREAM_ITEM : STREAM_USER, row);
         gcg_status status = write_row(g, &d, row, degree, sure, test, err);
         if (status) return status;
+        if (s->progress && row % TELL == 0) s->progress((double)row / g->rows);
     }
     gcg_status status = gcg_rating_writer_finish(g->train_out, err);
     return status || !g->test_out ? status : gcg_rating_writer_finish(g->test_out, err);

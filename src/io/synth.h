@@ -24,6 +24,7 @@ typedef struct {
     int64_t steps_per_unit; /* ratings are multiples of 1 / this: 1 whole stars, 2 half stars, 10^d, d <= 6 */
     int decimals;           /* digits after the point */
     uint64_t seed;
+    void (*progress)(double done); /* told now and then, from 0 to 1; NULL: nobody is told */
 } gcg_synth_settings;
 
 /* A data set's numbers, by name. ratings: of the file as published; train and test: the parts that it is
