@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/blas.h"
+#include "base/interrupt.h"
 #include "base/mem.h"
 #include "base/parallel.h"
 #include "cmd/commands.h"
@@ -202,6 +203,7 @@ static gcg_status extend(gcg_model *m, int32_t more, gcg_err *err)
     gcg_factors u;
     int32_t rows = m->u.rows;
     gcg_status s;
+    if (more == 0) return GCG_OK;
     if ((s = extend_array(&m->user_count, rows, more, err)) ||
         (s = extend_array(&m->user_sum, rows, more, err)) ||
         (s = extend_array(&m->user_bias, rows, more, err)) ||
@@ -291,31 +293,48 @@ static void tell(const fold_settings *s, const fold *f)
         report_note("only the pairs of RATINGS are left out; --exclude FILE leaves out more");
 }
 
+/* What the model says of its fit, and the ratings. */
+static gcg_status read_all(const fold_settings *s, const char *name, char **paths, int path_count, fold *f,
+                           gcg_exclusion *more, gcg_diag *diag, gcg_err *err)
+{
+    gcg_read_options options = reading_options(&s->reading);
+    gcg_status status = s->output ? gcg_output_test(s->output, err) : GCG_OK;
+    if (!status && !gcg_model_number(f->model, "lambda", &f->lambda))
+        status =
+            gcg_fail(err, GCG_ERR_DATA, name, 0, 0, "does not say its lambda: fold-in needs a model of fit");
+    gcg_model_number(f->model, "norm_exponent_user", &f->exponent);
+    gcg_model_number(f->model, "norm_smooth", &f->smooth);
+    gcg_model_number(f->model, "norm_mean_user", &f->mean);
+    if (!status && s->exclude.count > 0)
+        status =
+            gcg_exclusion_read(s->exclude.text, s->exclude.count, &options, f->model->items, diag, more, err);
+    return status
+               ? status
+               : gcg_ratings_read((const char *const *)paths, path_count, &options, diag, &f->ratings, err);
+}
+
+static gcg_status write_model(const fold_settings *s, const fold *f, gcg_err *err)
+{
+    if (gcg_interrupt_requested())
+        return gcg_fail(err, GCG_ERR_IO, s->output, 0, 0, "interrupted, not written");
+    gcg_status status = describe(f->model, f->added, err);
+    return status ? status : gcg_model_write(s->output, f->model, err);
+}
+
 static int fold_in(const fold_settings *s, const char *name, gcg_model *model, char **paths, int path_count)
 {
     fold f = {.model = model, .mean = 1};
-    gcg_read_options options = reading_options(&s->reading);
     gcg_exclusion more = {0};
     gcg_diag diag = report_diag();
     gcg_err err = {0};
-    gcg_status status = s->output ? gcg_output_test(s->output, &err) : GCG_OK;
-    if (!status && !gcg_model_number(model, "lambda", &f.lambda))
-        status =
-            gcg_fail(&err, GCG_ERR_DATA, name, 0, 0, "does not say its lambda: fold-in needs a model of fit");
-    gcg_model_number(model, "norm_exponent_user", &f.exponent);
-    gcg_model_number(model, "norm_smooth", &f.smooth);
-    gcg_model_number(model, "norm_mean_user", &f.mean);
-    if (!status && s->exclude.count > 0)
-        status =
-            gcg_exclusion_read(s->exclude.text, s->exclude.count, &options, model->items, &diag, &more, &err);
-    if (!status)
-        status = gcg_ratings_read((const char *const *)paths, path_count, &options, &diag, &f.ratings, &err);
+    if (s->output) target_catch_signals(); /* so that no temporary file stays behind */
+    gcg_status status = read_all(s, name, paths, path_count, &f, &more, &diag, &err);
     if (!status) status = fold_all(&f, &err);
-    if (!status && s->output) status = describe(model, f.added, &err);
-    if (!status && s->output) status = gcg_model_write(s->output, model, &err);
+    if (!status && s->output) status = write_model(s, &f, &err);
     if (!status) tell(s, &f);
     if (!status) status = list_users(s, &f, &more, &err);
     int code = status ? report_error(&err, &diag) : report_close_stdout();
+    if (status && gcg_interrupt_requested()) code = TARGET_EXIT_SIGNAL;
     gcg_exclusion_release(&more);
     gcg_ratings_release(&f.ratings);
     gcg_mem_free(f.row);

@@ -125,6 +125,16 @@ full() { "$GCG" recommend --users all m >/dev/full; }
 exits 5 "a full disk is reported" full
 exits 5 "a folder that is not there is told before anything is read" recommend --users all -o none/x m
 
+signalled() { # while users come without end
+    mkdir place && echo old >place/o.tsv && { yes 5 2>/dev/null | "$GCG" recommend --quiet --users - -o place/o.tsv m 2>err & }
+    local pid=$! tries=0 status=0
+    until [ "$(find place -name '.o*' -size +0 | wc -l)" = 1 ] || [ $tries = 1000 ]; do sleep 0.01; tries=$((tries + 1)); done
+    kill -TERM $pid
+    wait $pid 2>/dev/null || status=$?
+    test $status = 130 && test "$(ls -A place)" = o.tsv && echo old | cmp - place/o.tsv
+}
+ok "a signal stops it and leaves the old file, and no other" signalled
+
 # ---- usage ----
 exits 2 "no user is refused" recommend m
 exits 2 "both kinds of users are refused" recommend --user 1 --users all m

@@ -107,6 +107,15 @@ exits 4 "a ratings file is not a model" fold tr.csv late.csv
 full() { "$GCG" fold-in -o kept m.both late.csv >/dev/full; }
 exits 5 "a full disk behind standard output is reported" full
 ok "but the model is there" cmp kept t1
+signalled() { # while ratings come slowly
+    { { cat late.csv; sleep 1; } | "$GCG" fold-in --quiet -o stopped m.both - >/dev/null 2>err & }
+    local pid=$! status=0
+    sleep 0.4
+    kill -TERM $pid
+    wait $pid 2>/dev/null || status=$?
+    test $status = 130 && test -z "$(find . -name '*stopped*')"
+}
+ok "a signal before the model is written leaves none" signalled
 zero() { fit --lambda 1e6 -o zero tr.csv 2>/dev/null; fold zero late.csv >/dev/null; }
 ok "a model without factors takes users, too" zero
 capped() { fit --lambda 0 --rank 4 --max-iter 5 -o capped tr.csv; fold -n 0 -o new capped late.csv && "$GCG" predict --quiet new late.csv | awk -F '\t' 'NR > 1 && $3 + 0 != $3 { exit 1 }'; }
