@@ -48,7 +48,7 @@ ok "a choice that is begun" completes 'float' gcg-mc fit train.csv --precision f
 ok "after an equals sign, which bash takes for a word" completes 'first' gcg-mc fit --duplicates = f
 ok "right after it" completes 'npy|tsv|mtx' gcg-mc export --to =
 ok "a word beside a number" completes auto gcg-mc fit --threads ''
-ok "nothing where a number is wanted" completes '' gcg-mc fit --lambda ''
+ok "nothing where a number is wanted" completes '' gcg-mc fit --gap ''
 all_files='a b.csv|model|train.csv|folder|-x'
 ok "file names after -o" completes "$all_files" gcg-mc fit -o ''
 ok "and after --output" completes "model" gcg-mc fit --output m
@@ -104,7 +104,7 @@ if command -v fish >/dev/null; then
     ok "a choice" fish_completes 'none|global|user|item|both' 'gcg-mc fit --center '
     ok "files after -o" fish_completes 'model' 'gcg-mc fit -o m'
     ok "files or a word after --log" fish_completes 'none' 'gcg-mc fit --log n'
-    ok "nothing where a number is wanted" fish_completes '' 'gcg-mc fit --lambda '
+    ok "nothing where a number is wanted" fish_completes '' 'gcg-mc fit --gap '
     ok "topics of help" fish_completes 'exit-codes|export|eval' 'gcg-mc help e'
 else
     skip "fish takes the script" "no fish here"

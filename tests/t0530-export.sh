@@ -38,7 +38,11 @@ agrees() { # MODEL PREDICTIONS: U V' and what is added, from the tables, is what
 ok "the tables give what predict gives" agrees model predicted.tsv
 "$GCG" predict --quiet --format tsv plain pairs.tsv >plain.predicted
 ok "without centring and from float, too" agrees plain plain.predicted
-ok "the mean is then 0" diff <(printf 'center_mean\n0\n') plain.center_mean.tsv
+"$GCG" fit --quiet --log none --lambda 3 --norm-weights 0.8 --center both --format tsv -o weighted r.tsv
+gcg export weighted --to tsv -o weighted
+"$GCG" predict --quiet --format tsv weighted pairs.tsv >weighted.predicted
+ok "and with weights in the norm" agrees weighted weighted.predicted
+ok "without centring the mean is 0" diff <(printf 'center_mean\n0\n') plain.center_mean.tsv
 ok "the header names id, factors, bias" bash -c 'head -n 1 model.users.tsv | grep -Eqx "user	f1	(f[0-9]+	)*bias"'
 
 columns() { # FILE.tsv: ids on a line each, then the factors column by column, then the bias
