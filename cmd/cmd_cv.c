@@ -140,7 +140,7 @@ static gcg_status refit(cv *c)
     report_note("all ratings: lambda %.10g", f->set.lambda);
     fit_log_head_data(&f->log);
     fit_log_head(&f->log, &f->plan, f->lambda_max, f->threads);
-    fit_log_begin(&f->log, f->set.lambda);
+    fit_log_begin(&f->log, f->set.lambda, f->set.gap);
     return fit_solve(f, &f->d.ratings.x);
 }
 

@@ -37,7 +37,7 @@ static void solve(void *ctx)
     if (!fit_log_resume(&f->log, f->set.lambda, f->checkpoint.iter)) {
         if (f->s.resume) fit_log_head_data(&f->log);
         fit_log_head(&f->log, &f->plan, f->lambda_max, f->threads);
-        fit_log_begin(&f->log, f->set.lambda);
+        fit_log_begin(&f->log, f->set.lambda, f->set.gap);
     }
     f->status = fit_checkpoint_begin(f, &f->err);
     if (!f->status) f->status = fit_solve(f, &f->d.ratings.x);

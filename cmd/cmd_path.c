@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/parallel.h"
 #include "cmd/commands.h"
@@ -18,7 +19,8 @@ typedef struct {
     fit_lambdas lambdas;
     fit_log_row *rows; /* one for each lambda that was solved */
     int count, not_reached, rises, cut;
-    int best; /* the row of the model at PREFIX; -1: none is written */
+    int best;         /* the row of the model at PREFIX; -1: none is written */
+    fit_start coarse; /* that model, where its gap is not yet the one that was asked for */
     fit_outcome kept;
 } path;
 
@@ -57,6 +59,15 @@ static int has_risen(path *p)
     return p->rises >= RISES;
 }
 
+/* A copy of the best model, when it has to go on. */
+static gcg_status keep_coarse(const fit_run *f, path *p, gcg_err *err)
+{
+    fit_start_release(&p->coarse);
+    if (f->result.last.gap <= f->s.gap) return GCG_OK;
+    gcg_status status = gcg_factors_copy(&f->result.u, f->result.u.type, &p->coarse.u, err);
+    return status ? status : gcg_factors_copy(&f->result.v, f->result.v.type, &p->coarse.v, err);
+}
+
 /* After each lambda: its block of the log ends, its model is written where it is wanted. One that was cut
  * short by time or a signal is not part of the path, unless there is no other. */
 static gcg_status take_model(fit_run *f, int *stop, void *user)
@@ -68,7 +79,7 @@ static gcg_status take_model(fit_run *f, int *stop, void *user)
     p->not_reached += !fit_reached(&f->result);
     gcg_status status = GCG_OK;
     if (!p->cut || p->count == 0) {
-        fit_log_row row = fit_log_summary(&f->log, &o);
+        fit_log_row row = fit_log_row_of(&o);
         int better = is_better(p, &row);
         fit_log_phase("writing", NAN, &f->log);
         if (better) status = fit_write_model(&o, f->s.output, &f->err);
@@ -77,12 +88,36 @@ static gcg_status take_model(fit_run *f, int *stop, void *user)
         if (better) {
             p->best = p->count;
             p->kept = o;
+            status = keep_coarse(f, p, &f->err);
         }
         p->rows[p->count++] = row;
+        fit_log_summary(&f->log, &row);
     }
     *stop = p->cut || has_risen(p);
-    if (!*stop && p->count < p->lambdas.count) fit_log_begin(&f->log, p->lambdas.at[p->count]);
-    return GCG_OK;
+    if (!*stop && p->count < p->lambdas.count) fit_log_begin(&f->log, p->lambdas.at[p->count], f->set.gap);
+    return status;
+}
+
+/* The best model goes on to the gap that was asked for. */
+static gcg_status finish_best(fit_run *f, path *p)
+{
+    fit_log_row *row = &p->rows[p->best];
+    if (!p->coarse.u.data || p->cut) return GCG_OK;
+    gcg_solver_result_release(&f->result);
+    f->set.lambda = row->lambda;
+    f->set.max_time = fmax(f->deadline - gcg_clock_now(), 0);
+    fit_start_use(&p->coarse, &f->set);
+    fit_log_begin(&f->log, row->lambda, f->set.gap);
+    gcg_status status = fit_solve(f, &f->d.ratings.x);
+    if (status) return status;
+    fit_log_end(&f->log, &f->result);
+    p->kept = fit_outcome_of(f);
+    p->cut = f->result.stop == GCG_STOP_SIGNAL || f->result.stop == GCG_STOP_MAX_TIME;
+    p->not_reached += !fit_reached(&f->result);
+    *row = fit_log_row_of(&p->kept);
+    status = fit_write_model(&p->kept, f->s.output, &f->err);
+    if (!status) fit_log_summary(&f->log, row);
+    return status;
 }
 
 /* The work that uses threads, in one session. */
@@ -102,8 +137,13 @@ static void work(void *ctx)
     }
     fit_log_head_data(&f->log);
     fit_log_head(&f->log, &f->plan, f->lambda_max, f->threads);
-    fit_log_begin(&f->log, p->lambdas.at[0]);
+    /* Models that are not kept only have to choose. */
+    const double gap = f->set.gap;
+    if (!f->s.keep_all) f->set.gap = fmax(gap, 1.0 / FIT_COARSE);
+    fit_log_begin(&f->log, p->lambdas.at[0], f->set.gap);
     f->status = fit_walk(f, &f->d.ratings.x, &p->lambdas, take_model, p);
+    f->set.gap = gap;
+    if (!f->status) f->status = finish_best(f, p);
     fit_log_table(&f->log, p->rows, p->count);
 }
 
@@ -116,8 +156,7 @@ static void say_outcome(const path *p, const fit_run *f)
                        f->result.stop == GCG_STOP_SIGNAL ? "a signal" : "--max-time", p->count, all,
                        f->s.output);
     else if (p->not_reached > 0)
-        report_warning("%d of %d fits did not reach the gap %g: the log says why", p->not_reached, p->count,
-                       f->s.gap);
+        report_warning("%d of %d fits did not reach their gap: the log says why", p->not_reached, p->count);
     else if (p->count < all)
         report_note("the validation RMSE has risen %d times in a row: stopped after %d of %d lambdas", RISES,
                     p->count, all);
@@ -168,6 +207,7 @@ int cmd_path(int argc, char **argv)
     report_say = (report_level){.quiet = r.run.s.quiet, .verbose = r.run.s.verbose};
     code = run(&r);
     gcg_mem_free(r.path.rows);
+    fit_start_release(&r.path.coarse);
     fit_end(&r.run);
     return code;
 }

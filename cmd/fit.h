@@ -196,11 +196,12 @@ gcg_status fit_log_open(fit_log *log, const fit_settings *s, const fit_data *d, 
 /* The lines that say what the ratings are; what is solved. */
 void fit_log_head_data(fit_log *log);
 void fit_log_head(fit_log *log, const fit_plan *plan, double lambda_max, int threads);
-/* Before each solve: a new block, its lambda, the column names. */
-void fit_log_begin(fit_log *log, double lambda);
+/* Before each solve: a new block, its lambda, the gap to reach, the column names. */
+void fit_log_begin(fit_log *log, double lambda, double gap);
 /* With --resume the rows of the log that is there stay, up to iteration iter; what follows goes. 0 where
  * there is no such log: it has to have a head. */
 int fit_log_resume(fit_log *log, double lambda, int64_t iter);
+enum { FIT_COARSE = 100 /* 1 / the gap of fits that only have to choose: RMSEs have settled there */ };
 /* For gcg_solver_settings: user is the fit_log. */
 gcg_status fit_log_progress(const gcg_progress *progress, void *user, gcg_err *err);
 void fit_log_phase(const char *phase, double done, void *user);
@@ -343,8 +344,9 @@ typedef struct {
     gcg_progress at;
 } fit_log_row;
 
-/* That of o, which also goes into the log. */
-fit_log_row fit_log_summary(fit_log *log, const fit_outcome *o);
+fit_log_row fit_log_row_of(const fit_outcome *o);
+/* It ends the block of the solve, when the model is written. */
+void fit_log_summary(fit_log *log, const fit_log_row *row);
 /* One line about a solve of --lambda auto. */
 void fit_log_tried(fit_log *log, const fit_log_row *row, const char *center, const gcg_norm *norm);
 /* All of them as a table of their own, behind the blocks. */

@@ -13,10 +13,12 @@
 #include "cmd/report.h"
 
 static const double HELD_OUT = 0.1;
-static const double GAP = 1e-2; /* RMSEs have settled there (within 1e-4 on MovieLens) */
 /* lambda falls by the factor of path's grid, down to where no optimum was ever seen. */
 static const double MIN_RATIO = 1e-4;
-enum { LAMBDAS = 40, RISES = 3 };
+enum { LAMBDAS = 40, RISES = 3, LATER_RISES = 1 };
+/* The best lambdas of the candidates are near each other: later ones begin this much above the best so far,
+ * and end with the first rise. */
+static const double ABOVE = 4;
 
 /* One candidate on its way. */
 typedef struct {
@@ -24,7 +26,7 @@ typedef struct {
     int center, best_center; /* of this walk; of the best model so far */
     gcg_norm norm, best_norm;
     double last; /* RMSE of the lambda before */
-    int rises, cut;
+    int rises, most_rises, cut;
 } candidate;
 
 /* The best model so far is kept: the fit on all ratings starts from it. */
@@ -52,7 +54,7 @@ static gcg_status take_try(fit_run *f, int *stop, void *user)
     c->rises = row.valid_rmse > c->last ? c->rises + 1 : 0;
     c->last = row.valid_rmse;
     c->cut = f->result.stop == GCG_STOP_SIGNAL || f->result.stop == GCG_STOP_MAX_TIME;
-    *stop = c->rises >= RISES;
+    *stop = c->rises >= c->most_rises;
     return row.valid_rmse < f->choice.valid_rmse ? keep_model(f, c, &row) : GCG_OK;
 }
 
@@ -78,11 +80,14 @@ static gcg_status try_candidate(fit_run *f, candidate *c)
     f->set.norm = c->norm;
     if (!status) status = fit_lambda_max(f, &c->part.d.ratings.x, &lambda_max, &cut);
     if (!status) {
+        int later = f->choice.tried > 0;
+        if (later) lambda_max = fmin(lambda_max, ABOVE * f->choice.lambda);
         fit_lambdas lambdas = fit_lambdas_of(&grid, lambda_max);
+        c->most_rises = later ? LATER_RISES : RISES;
         c->last = INFINITY;
         c->rises = 0;
         f->choice.held_out = c->part.d.valid.pairs.n;
-        f->set.gap = fmax(set.gap, GAP);
+        f->set.gap = fmax(set.gap, 1.0 / FIT_COARSE);
         f->set.start_u = f->set.start_v = NULL;
         status = fit_walk(f, &c->part.d.ratings.x, &lambdas, take_try, c);
     }

@@ -89,7 +89,6 @@ void fit_log_head(fit_log *log, const fit_plan *plan, double lambda_max, int thr
     put(log, "# threads\t%d\n# valid_n\t%" PRId64 "\n# test_n\t%" PRId64 "\n", threads, d->valid.pairs.n,
         d->test.pairs.n);
     put_number(log, "read_s", d->read_seconds);
-    put_number(log, "gap", s->gap);
     put(log, "# solver\t%s%s\n# precision\t%s\n# seed\t%" PRIu64 "\n", fit_solver_names[s->solver],
         s->plain ? " plain" : "", fit_precision_names[s->precision], s->seed);
     put(log, "# memory_plan\t%s\n", plan->text);
@@ -99,10 +98,11 @@ void fit_log_head(fit_log *log, const fit_plan *plan, double lambda_max, int thr
         put(log, "# rank_cap\tnone\n");
 }
 
-void fit_log_begin(fit_log *log, double lambda)
+void fit_log_begin(fit_log *log, double lambda, double gap)
 {
     if (log->blocks++ > 0) put(log, "\n\n"); /* so gnuplot's index tells them apart */
     put_number(log, "lambda", lambda);
+    put_number(log, "gap", gap);
     put(log, "iter\ttime_s\tobjective\tdual\tgap\tnuc_norm\trank\ttrain_rmse\tvalid_rmse\ttest_"
              "rmse\tmatvecs\tpasses\n");
 }
@@ -278,12 +278,16 @@ static void put_row(fit_log *log, const char *before, const fit_log_row *row)
         gcg_stop_name(row->stop));
 }
 
-fit_log_row fit_log_summary(fit_log *log, const fit_outcome *o)
+fit_log_row fit_log_row_of(const fit_outcome *o)
 {
     fit_log_row row = {o->lambda, o->valid_rmse, o->test_rmse, o->stop, o->written};
     row.at.u = row.at.v = NULL;
-    put_row(log, "# summary\t", &row);
     return row;
+}
+
+void fit_log_summary(fit_log *log, const fit_log_row *row)
+{
+    put_row(log, "# summary\t", row);
 }
 
 void fit_log_table(fit_log *log, const fit_log_row *rows, int count)

@@ -114,7 +114,7 @@ static void plan(const fit_settings *s, const gcg_csr *x, gcg_solver_settings *s
     char name[8];
     gcg_plan_data data = gcg_plan_data_of(x, set);
     data.copies = (s->keep == FIT_KEEP_BEST) + (set->start_u != NULL) + (s->command != FIT_FIT) +
-                  2 * s->lambda_auto; /* the model before; the best one */
+                  (s->command == FIT_PATH) + 2 * s->lambda_auto; /* the model before; the best one */
     data.states = s->max_time < INFINITY && fit_checkpoint_name(s, name, sizeof name);
     count_centring(s, x, &p->table, &data);
     if (!p->resumed) choose(s, &data, p->limit - memory_without_solver(&p->table), set, p);

@@ -45,11 +45,16 @@ ok "PREFIX is the one that is best by validation" cmp p "p.$(best_row)"
 ok "neither the first nor the last here" test "$(best_row)" -gt 1 -a "$(best_row)" -lt 5
 ok "PREFIX.done is about it" near "$(member p.done valid_rmse)" "$(column valid_rmse | sed -n "$(best_row)p")" 1e-15
 ok "a note names it" says "note: p is model $(best_row) of 5: lambda "
-ok "the test ratings choose nothing" bash -c '"$GCG" path --quiet --gap 1e-6 --lambdas 60,20,10,5,2.5 --valid valid.tsv -o q train.tsv >/dev/null && cmp p q'
-ok "without --keep-all there is PREFIX alone" test ! -e q.1
+ok "the test ratings choose nothing" bash -c '"$GCG" path --quiet --gap 1e-6 --keep-all --lambdas 60,20,10,5,2.5 --valid valid.tsv -o q train.tsv >/dev/null && cmp p q'
+ok "without --keep-all" path --gap 1e-6 --lambdas 60,20,10,5,2.5 --valid valid.tsv -o s train.tsv
+ok "there is PREFIX alone" test -s s -a ! -e s.1
+ok "of the same lambda, within the gap that was asked for" near "$(member s.done objective)" "$(member p.done objective)" 1e-6
+ok "its own" awk -v g="$(member s.done gap)" 'BEGIN { exit !(g <= 1e-6) }'
+ok "the others only have to choose, and say so" test "$(grep -c '^# gap	0.01' log)" = 5 -a "$(grep '^# gap' log | tail -n 1 | cut -f 2 | cut -c 1-6)" = 9.9999
+ok "the table has the gap of each" bash -c 'test "$(sed -n "/^lambda/,\$p" log | awk -F "\t" "NR > 1 && \$6 <= 0.01" | wc -l)" = 5'
 ok "the same bytes for other threads and order of lines" bash -c 'sort -r train.tsv >turned.tsv &&
-    "$GCG" path --quiet --threads 2 --gap 1e-6 --lambdas 60,20,10,5,2.5 --valid valid.tsv -o r turned.tsv >/dev/null && cmp p r'
-ok "without validation the last is kept" path --lambdas 60,20,10 -o q train.tsv
+    "$GCG" path --quiet --threads 2 --gap 1e-6 --keep-all --lambdas 60,20,10,5,2.5 --valid valid.tsv -o r turned.tsv >/dev/null && cmp p r'
+ok "without validation the last is kept" path --keep-all --lambdas 60,20,10 -o q train.tsv
 ok "which a note says" says 'note: .* it is the last'
 ok "and it is" near "$(member q.done objective)" "$(column objective | tail -n 1)" 1e-15
 
@@ -100,8 +105,8 @@ ok "and the first model is kept" test "$(member p.done rank)" = 0
 ok "a smaller lambda that may be better is told" bash -c '"$GCG" path --lambdas 60,50 --valid valid.tsv -o p train.tsv 2>&1 >/dev/null | grep -q "smallest lambda"'
 
 # ---- early ends ----
-exits 3 "a rank limit that binds" path --rank 1 --lambdas 20,2 -o p train.tsv
-ok "the warning counts the fits" says 'warning: 1 of 2 fits did not reach the gap'
+exits 3 "a rank limit that binds" path --rank 1 --keep-all --lambdas 20,2 -o p train.tsv
+ok "the warning counts the fits" says 'warning: [12] of 2 fits did not reach their gap'
 exits 3 "no time" path --max-time 1e-9 --lambdas 20,2 -o p train.tsv
 ok "leaves one model, and says so" bash -c 'test -s p && grep -q "warning: stopped by --max-time after 1 of 2 lambdas" err'
 interrupted() { # SIGINT after the second of many lambdas
