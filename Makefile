@@ -18,6 +18,7 @@ MACHINE ?= $(shell uname -m)
 prefix ?= /usr/local
 bindir ?= $(prefix)/bin
 mandir ?= $(prefix)/share/man
+datadir ?= $(prefix)/share
 INSTALL ?= install
 
 # ---- flags ----
@@ -209,7 +210,7 @@ run-valgrind: $(PROGRAM) $(CHECK_BIN)
 
 # ---- style ----
 C_FILES := $(wildcard src/*/*.[ch] cmd/*.[ch] tests/*.[ch] tests/*/*.[ch])
-SH_FILES := $(wildcard tests/*.sh tests/*/*.sh data-scripts/*.sh) .ci/run
+SH_FILES := $(wildcard tests/*.sh tests/*/*.sh data-scripts/*.sh data-scripts/batch/*.sh) data-scripts/batch/fit.sbatch .ci/run
 lint: lint-format lint-shell lint-man lint-cppcheck lint-tidy lint-sizes
 lint-format:
 	clang-format --dry-run -Werror $(C_FILES)
@@ -251,10 +252,13 @@ MAN7 := $(wildcard man/*.7)
 bash_completion = $(DESTDIR)$(prefix)/share/bash-completion/completions
 zsh_completion = $(DESTDIR)$(prefix)/share/zsh/site-functions
 fish_completion = $(DESTDIR)$(prefix)/share/fish/vendor_completions.d
+BATCH := $(wildcard data-scripts/batch/*)
 install: all
 	$(INSTALL) -d $(DESTDIR)$(bindir) $(DESTDIR)$(mandir)/man1 $(DESTDIR)$(mandir)/man5 $(DESTDIR)$(mandir)/man7 \
 	  $(bash_completion) $(zsh_completion) $(fish_completion)
 	$(INSTALL) -m 755 $(PROGRAM) $(DESTDIR)$(bindir)/gcg-mc
+	$(INSTALL) -d $(DESTDIR)$(datadir)/gcg-mc/batch
+	$(INSTALL) -m 755 $(BATCH) $(DESTDIR)$(datadir)/gcg-mc/batch
 	$(INSTALL) -m 644 $(MAN1) $(DESTDIR)$(mandir)/man1
 	$(INSTALL) -m 644 $(MAN5) $(DESTDIR)$(mandir)/man5
 	$(INSTALL) -m 644 $(MAN7) $(DESTDIR)$(mandir)/man7
@@ -262,6 +266,7 @@ install: all
 	$(abspath $(PROGRAM)) completion zsh >$(zsh_completion)/_gcg-mc
 	$(abspath $(PROGRAM)) completion fish >$(fish_completion)/gcg-mc.fish
 uninstall:
+	rm -f $(BATCH:data-scripts/batch/%=$(DESTDIR)$(datadir)/gcg-mc/batch/%)
 	rm -f $(DESTDIR)$(bindir)/gcg-mc $(MAN1:man/%=$(DESTDIR)$(mandir)/man1/%) $(MAN5:man/%=$(DESTDIR)$(mandir)/man5/%) \
 	  $(MAN7:man/%=$(DESTDIR)$(mandir)/man7/%) $(bash_completion)/gcg-mc $(zsh_completion)/_gcg-mc $(fish_completion)/gcg-mc.fish
 
