@@ -3,9 +3,10 @@
  *
  * A tenth of the ratings is held out by the hash of seed, user and item: those with the largest hash, so that
  * --holdout, which takes those with the smallest, leaves it enough. The others are fitted
- * along a path of falling lambdas until the RMSE on that tenth has risen three times in a row: first with
- * each norm, then, with the best one, with each centring. These fits only have to choose: their gap may be
- * larger than the one that the fit on all ratings has to reach. */
+ * along a path of falling lambdas until the RMSE on that tenth rises: the exponents of the norm in turn as
+ * long as they get better, then, with the best one, the centrings, then the exponents beside it. These fits
+ * only have to choose: their gap may be larger than the one that the fit on all ratings has to reach.
+ */
 #include <inttypes.h>
 #include <math.h>
 
@@ -115,31 +116,54 @@ static gcg_status try_centers(fit_run *f, candidate *c, int but)
     return status;
 }
 
-/* Tries the norms at the centring of c, but for none of its own. */
-static gcg_status try_norms(fit_run *f, candidate *c)
+static const double exponents[] = {1, 0.8, 0.5, 0}; /* the ranks rise in this order, and the cost */
+enum { EXPONENTS = sizeof exponents / sizeof *exponents };
+
+/* Tries exponents[at], and on in steps of `step` as long as each is better than all before. */
+static gcg_status try_norms(fit_run *f, candidate *c, int at, int step)
 {
-    static const double exponents[] = {1, 0.8, 0.5, 0}; /* the ranks rise in this order, and the cost */
     gcg_status status = GCG_OK;
-    if (f->s.has_norm_weights) return try_candidate(f, c);
-    for (int i = 0; i < (int)(sizeof exponents / sizeof *exponents) && !status && !c->cut; i++) {
-        c->norm.exponent_user = c->norm.exponent_item = exponents[i];
+    for (int better = 1; at >= 0 && at < EXPONENTS && better && !status && !c->cut; at += step) {
+        double before = f->choice.valid_rmse;
+        c->norm.exponent_user = c->norm.exponent_item = exponents[at];
         status = try_candidate(f, c);
+        better = f->choice.valid_rmse < before;
     }
     return status;
 }
 
+/* The exponents beside the best one, at the centring that was best with it. */
+static gcg_status try_norms_again(fit_run *f, candidate *c)
+{
+    int at = 0;
+    double before = f->choice.valid_rmse;
+    while (exponents[at] < c->best_norm.exponent_user || exponents[at] > c->best_norm.exponent_user) at++;
+    c->center = c->best_center;
+    gcg_status status = try_norms(f, c, at + 1, 1);
+    return status || f->choice.valid_rmse < before ? status : try_norms(f, c, at - 1, -1);
+}
+
+/* The norm without centring, the centring for it, and the norm once more where that has changed. */
+static gcg_status try_all(fit_run *f, candidate *c)
+{
+    int first = c->center;
+    gcg_status status = f->s.has_norm_weights ? try_candidate(f, c) : try_norms(f, c, 0, 1);
+    c->norm = c->best_norm;
+    if (!status && !c->cut && !f->s.has_center) status = try_centers(f, c, first);
+    if (status || c->cut || f->s.has_norm_weights || c->best_center == first) return status;
+    return try_norms_again(f, c);
+}
+
 gcg_status fit_choose(fit_run *f)
 {
-    candidate c = {.center = f->s.has_center ? f->s.center : GCG_CENTER_BOTH, .norm = f->s.norm};
+    candidate c = {.center = f->s.has_center ? f->s.center : GCG_CENTER_NONE, .norm = f->s.norm};
     int64_t all = f->d.ratings.x.nnz;
     f->choice = (fit_choice){.made = 1, .valid_rmse = INFINITY};
     f->log.silent = 1;
     fit_start_clock(f);
     double deadline = f->deadline;
     if (deadline < INFINITY) f->deadline -= 0.5 * f->s.max_time;
-    gcg_status status = try_norms(f, &c);
-    c.norm = c.best_norm;
-    if (!status && !c.cut && !f->s.has_center) status = try_centers(f, &c, GCG_CENTER_BOTH);
+    gcg_status status = try_all(f, &c);
     f->log.silent = 0;
     f->deadline = deadline;
     if (status) return status;
