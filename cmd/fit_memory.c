@@ -124,9 +124,9 @@ static void plan(const fit_settings *s, const gcg_csr *x, gcg_solver_settings *s
 
 /* What a mapped store's pages cost that are given back behind each pass, and read again in the next: twice
  * the time. What is given up instead must cost less (plan.h, in this order). */
-static int costs_less_than_reading_again(const fit_plan *p, const gcg_solver_settings *set)
+static int costs_less_than_reading_again(const fit_plan *p, int32_t rank, const gcg_solver_settings *set)
 {
-    return memory_total(&p->table) <= p->limit && p->cap == 0 && set->sizes.pairs > 0 &&
+    return memory_total(&p->table) <= p->limit && p->rank == rank && set->sizes.pairs > 0 &&
            set->ratings_kept != GCG_KEEP_NONE;
 }
 
@@ -138,7 +138,8 @@ static void plan_mapped(const fit_settings *s, const gcg_csr *x, gcg_solver_sett
     gcg_mapping_keep(x->map, 1);
     p->table.store = gcg_csr_resident_bytes(x);
     plan(s, x, set, p);
-    if (p->resumed ? memory_total(&p->table) <= p->limit : costs_less_than_reading_again(p, set)) return;
+    if (p->resumed ? memory_total(&p->table) <= p->limit : costs_less_than_reading_again(p, before.rank, set))
+        return;
     gcg_mapping_keep(x->map, 0);
     *set = full;
     *p = before;

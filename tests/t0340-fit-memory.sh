@@ -56,7 +56,8 @@ ok "the same optimum is reached with 75 %" solved --max-memory $((full * 75 / 10
 ok "a plan does not depend on the number of threads" bash -c 'for t in 1 2; do "$GCG" fit --quiet --log none --lambda 20 --max-iter 3 --threads $t --max-memory $0 -o t$t tall.csv;  test -s t$t || exit 1; done; cmp t1 t2' $((full / 2))
 
 "$GCG" convert --quiet tall.csv -o tall.gcs
-ok "a mapped store that does not fit is given back behind each pass" solved --max-memory $((full * 95 / 100)) tall.gcs
+ok "a mapped store that fits stays in memory" bash -c '"$GCG" fit --quiet --log log --max-iter 2 --lambda 20 -o m tall.gcs || test $? = 3; grep -q "^# memory_plan.full$" log'
+ok "a mapped store that does not fit is given back behind each pass" solved --max-memory $((full * 65 / 100)) tall.gcs
 ok "and the plan says so" bash -c 'grep -q "^# memory_plan.*mapped" log'
 
 cap() { fit --lambda 0.5 --max-iter 3 --gap 1e-2 --max-memory 56M -o m tall.csv; }

@@ -10,6 +10,7 @@
 enum { PROVE_ALWAYS = 256 /* min(rows, cols) up to which every bound is proved: it costs nothing */ };
 static const double FALSE_BOUND = 1e-6; /* probability that is stated for rule 4 */
 static const double FALSE_RUN = 5e-7;   /* ... of each of the two proofs that may be tried for one bound */
+static const double WIDE = 0.02; /* eps from which on Lanczos alone costs less than deflation before it */
 static const double LAST_SECONDS = 0.5; /* for the bound of a run that stops early */
 
 /* The relative amount by which sigma_1 may be guarded before the gap rises above `wanted`; 0 when it is above
@@ -266,16 +267,18 @@ static gcg_status prove(completion *m, int last, double wanted_gap, double room,
 {
     /* s^2 = theta / (1 - eps) uses half of the room, what the estimate may be short of the other half */
     double eps = fmin(room, 0.05), least = 0.1 * wanted_gap;
+    double enough = m->sigma * (1 + room);
     int small = m->r && mc_smaller(m) <= PROVE_ALWAYS, proved = 0;
     gcg_status status = GCG_OK;
     if (!small && by_deflation(m, last)) {
-        double enough = m->sigma * (1 + room);
-        status = prove_deflated(m, sigma, err);
+        if (eps >= WIDE) status = prove_lanczos(m, eps, least, sigma, &proved, err);
+        int is_wide = proved && *sigma <= enough;
+        if (!status && !is_wide && !gcg_watch_over(m->watch)) status = prove_deflated(m, sigma, err);
         if (status || gcg_watch_over(m->watch)) return status;
         /* another proof would be in vain where sigma_1 is known to be too large, and too dear where there is
          * no room */
         int in_vain = m->sigma > enough || room < least || last;
-        if (*sigma <= enough || (*sigma < INFINITY && in_vain)) {
+        if (is_wide || *sigma <= enough || (*sigma < INFINITY && in_vain)) {
             *rule = GCG_CERT_PROBABILITY;
             return GCG_OK;
         }
@@ -293,6 +296,7 @@ static gcg_status prove(completion *m, int last, double wanted_gap, double room,
             *sigma = m->sigma * (1 + room); /* so much is known now */
         return status;
     }
+    if (proved) return GCG_OK; /* a third run would raise the probability above what is stated */
     if (last) eps = fmax(least = affordable_eps(m), eps);
     status = prove_lanczos(m, eps, least, sigma, &proved, err);
     if (proved) *rule = GCG_CERT_PROBABILITY;
