@@ -188,7 +188,7 @@ static int cmd_plot(int argc, char **argv)
 {
     plot_settings s = {0};
     plot_log logs[PLOT_MOST_LOGS] = {0};
-    plot_kind kind;
+    plot_kind kind = PLOT_TEXT;
     gcg_err err = {0};
     char **paths;
     int count;

@@ -342,7 +342,7 @@ static void heading(page_state *p, const char *title, int deep)
 
 static void macro_line(page_state *p, const char *line)
 {
-    words w;
+    words w = {.count = 0};
     char out[LINE] = "";
     split(&w, line + 1);
     const char *macro = w.count ? w.word[0] : "";

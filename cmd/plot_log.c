@@ -77,10 +77,10 @@ static gcg_status fail(const reader *r, int64_t column, const char *what, const 
 static int split(char *line, char *field[FIELDS])
 {
     int n = 0;
-    for (char *p = line; p && n < FIELDS; n++) {
-        field[n] = p;
-        p = strchr(p, '\t');
-        if (p) *p++ = '\0';
+    field[n++] = line;
+    for (char *tab = strchr(line, '\t'); tab && n < FIELDS; tab = strchr(field[n - 1], '\t')) {
+        *tab = '\0';
+        field[n++] = tab + 1;
     }
     return n;
 }
