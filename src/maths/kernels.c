@@ -451,7 +451,8 @@ static ratings ratings_of(const call *c, const chunk *part)
 {
     const gcg_csr *x = c->pass->x;
     const void *values = gcg_csr_read(x, part->rows.row0, part->rows.row1, scratch(c, part, SLOT_X));
-    return gcg_csr_is_float(x) ? (ratings){.f = values} : (ratings){.d = values};
+    int is_float = gcg_csr_is_float(x);
+    return (ratings){is_float ? values : NULL, is_float ? NULL : values};
 }
 
 static void subtract_from_ratings(const call *c, const gcg_pass_table *table, const chunk *part, void *r)
