@@ -20,7 +20,7 @@ typedef struct {
     int fold;                           /* that is held out now */
     int reached;                        /* lambdas that every fold has come to */
     int count, rises, cut, not_reached; /* of the fold */
-    const fit_part *part;
+    fit_part part;                      /* of this fold */
     int best, largest; /* lambdas: smallest mean; the largest within one standard error of it */
 } cv;
 
@@ -31,14 +31,14 @@ static gcg_status take_fit(fit_run *f, int *stop, void *user)
     double *now = c->rmse + (int64_t)c->fold * c->lambdas.count + c->count;
     c->cut = f->result.stop == GCG_STOP_SIGNAL || f->result.stop == GCG_STOP_MAX_TIME;
     if (c->cut) return GCG_OK;
-    gcg_status status = fit_score(&f->s, &c->part->d, &c->part->d.valid, &f->result.last, now, &f->err);
+    gcg_status status = fit_score(&f->s, &c->part.d, &c->part.d.valid, &f->result.last, now, &f->err);
     if (status) return status;
     c->not_reached += !fit_reached(&f->result);
     c->rises = c->count > 0 && *now > now[-1] ? c->rises + 1 : 0;
     c->count++;
     *stop = f->s.lambdas.count == 0 && c->rises >= RISES;
     fit_log_clear(&f->log);
-    printf("%s\t%d\t%" PRId64 "\t%s\n", report_number(lambda, f->set.lambda), c->fold + 1, c->part->pairs.n,
+    printf("%s\t%d\t%" PRId64 "\t%s\n", report_number(lambda, f->set.lambda), c->fold + 1, c->part.pairs.n,
            report_number(rmse, *now));
     fflush(stdout); /* what is lost is found at the end */
     return GCG_OK;
@@ -66,19 +66,17 @@ static gcg_status find_lambdas(cv *c)
 static gcg_status fit_fold(cv *c)
 {
     fit_run *f = &c->run;
-    fit_part part;
     double k = (double)f->s.folds;
     gcg_status status =
-        fit_part_init(f, (gcg_center_kind)f->s.center, c->fold / k, (c->fold + 1) / k, &part, &f->err);
-    if (!status && part.pairs.n == 0)
+        fit_part_init(f, (gcg_center_kind)f->s.center, c->fold / k, (c->fold + 1) / k, &c->part, &f->err);
+    if (!status && c->part.pairs.n == 0)
         status = gcg_fail(&f->err, GCG_ERR_DATA, NULL, 0, 0,
                           "fold %d of %" PRId64 " has no ratings: fewer --folds", c->fold + 1, f->s.folds);
-    c->part = &part;
     c->count = c->rises = 0;
-    if (!status) status = fit_walk(f, &part.d.ratings.x, &c->lambdas, take_fit, c);
+    if (!status) status = fit_walk(f, &c->part.d.ratings.x, &c->lambdas, take_fit, c);
     if (c->count < c->reached) c->reached = c->count;
     gcg_solver_result_release(&f->result);
-    fit_part_release(&part);
+    fit_part_release(&c->part);
     return status;
 }
 

@@ -296,7 +296,9 @@ static void list_row(page_state *p, const list *l, words *w)
         w->count = count;
         size_t n = strlen(row);
         int room = end < count && column < COLUMNS ? l->column[column] : 0; /* the last one needs none */
-        snprintf(row + n, sizeof row - n, "%-*s%s", room, cell, room && width_of(cell) >= room ? " " : "");
+        int written = snprintf(row + n, sizeof row - n, "%-*s%s", room, cell,
+                               room && width_of(cell) >= room ? " " : "");
+        if (written < 0 || (size_t)written >= sizeof row - n) break; /* a row that is too long is cut */
         k = end + 1;
     }
     line_as_is(p, p->indent, row);

@@ -196,7 +196,12 @@ START_TEST(the_large_public_shapes_fit_into_what_is_promised)
                   {1000990, 624961, 252800275, 8, 16, 1}};
     for (int i = 0; i < 3; i++) {
         gcg_csr x = {.rows = shapes[i].rows, .cols = shapes[i].cols, .nnz = shapes[i].nnz};
-        gcg_plan_data d = {x.rows, x.cols, x.nnz, 4, GCG_FLOAT, gcg_pass_bytes(&x), 0};
+        gcg_plan_data d = {.rows = x.rows,
+                           .cols = x.cols,
+                           .nnz = x.nnz,
+                           .value_bytes = 4,
+                           .type = GCG_FLOAT,
+                           .passes = gcg_pass_bytes(&x)};
         gcg_solver_settings full = settings(1, 0, GCG_PRECISION_AUTO), set = full;
         int64_t sides = (int64_t)x.rows + x.cols, rest = 8 * x.nnz + 100 * sides + (20 << 20);
         int64_t most = (int64_t)(shapes[i].gigabytes * 1e9);

@@ -98,7 +98,7 @@ static gcg_status draw_new(const gcg_ratings *r, double from, double below, uint
 
 gcg_status gcg_ratings_hold_out(gcg_ratings *r, double fraction, uint64_t seed, gcg_pairs *test, gcg_err *err)
 {
-    int64_t *at = NULL, n;
+    int64_t *at = NULL, n = 0;
     *test = (gcg_pairs){0};
     gcg_status status = draw_new(r, 0, fraction, seed, &at, &n, err);
     if (status == GCG_OK) status = move_entries(&r->x, at, n, test, err);
@@ -122,7 +122,7 @@ static gcg_status copy_store(const gcg_csr *x, gcg_csr *copy, gcg_err *err)
 gcg_status gcg_ratings_part(const gcg_ratings *r, double from, double below, uint64_t seed, gcg_csr *rest,
                             gcg_pairs *part, gcg_err *err)
 {
-    int64_t *at = NULL, n;
+    int64_t *at = NULL, n = 0;
     *part = (gcg_pairs){0};
     *rest = (gcg_csr){0};
     gcg_status status = draw_new(r, from, below, seed, &at, &n, err);

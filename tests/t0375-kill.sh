@@ -1,6 +1,6 @@
 #!/bin/bash
 # A fit that is killed again and again, at random moments, and goes on from its checkpoints: the same bytes as an
-# undisturbed one, every time. KILLS (30) = how often; KILLS=1000 make check TESTS=tests/t0370-kill.sh takes minutes.
+# undisturbed one, every time. KILLS (30) = how often; KILLS=1000 make check TESTS=tests/t0375-kill.sh takes minutes.
 # shellcheck disable=SC1091 # lib.sh stands beside
 . "$(dirname "$0")/lib.sh"
 cd "$T" || exit 1
