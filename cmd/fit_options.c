@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "cmd/commands.h"
 #include "cmd/fit.h"
 #include "cmd/report.h"
@@ -653,5 +654,9 @@ int fit_parse(int argc, char **argv, const opt_command *command, fit_settings *s
     if (!code) code = check_solver(s);
     if (!code) code = check_rest(s);
     if (!code) code = check_outputs(s);
+    if (code) { /* nobody goes on with s */
+        gcg_mem_free(s->resumed);
+        s->resumed = NULL;
+    }
     return code;
 }
