@@ -7,7 +7,7 @@ cd "$T" || exit 1
 case $("$GCG" --version) in
 *sanitize*) skip_all "sanitizers make an iteration longer than the time between two kills" ;;
 esac
-kills=${KILLS:-30}
+kills=${KILLS:-30} tries=0
 RANDOM=${KILL_SEED:-20240229}
 
 awk 'BEGIN { srand(11); for (u = 1; u <= 100; u++) for (i = 1; i <= 80; i++) {
@@ -50,7 +50,9 @@ once() {
     [ "$k" = 1 ] && options+=(--valid valid.tsv)
     [ $((RANDOM % 2)) = 0 ] && signal=TERM
     [ $((RANDOM % 8)) = 0 ] && options+=(--max-time 1000) # with a copy of the state
-    delay=$(printf '0.%03d' $((10 + RANDOM % 190)))
+    local ms=$((10 + RANDOM % (190 + 20 * tries))) # longer each time, so that a slow machine gets on
+    tries=$((tries + 1))
+    delay=$(printf '%d.%03d' $((ms / 1000)) $((ms % 1000)))
     "$GCG" fit --quiet "${options[@]}" "${resume[@]}" --checkpoint-every 0 --threads $((1 + RANDOM % 2)) --log m.log -o m \
         train.tsv 2>err &
     local pid=$!
@@ -82,6 +84,7 @@ same_every_time() {
     local result k=0
     while [ $killed -lt "$kills" ]; do
         rm -f m m.log m.done m.ckpt
+        tries=0
         while :; do
             result=0
             once || result=$?
