@@ -43,16 +43,8 @@ static const opt_entry table[] = {
     READING_VALUES(check_settings, reading),
     READING_DUPLICATES(check_settings, reading),
     OPT_HEADING("running"),
-    {.name = "threads",
-     .kind = OPT_CUSTOM,
-     .offset = offsetof(check_settings, threads),
-     .argument = "N|auto",
-     .parse = threads_parse,
-     .help = "threads that read (auto: the processors that are allowed)"},
-    {.name = "quiet",
-     .kind = OPT_FLAG,
-     .offset = offsetof(check_settings, quiet),
-     .help = "only warnings and errors on stderr"},
+    THREADS_OPTION(check_settings, "threads that read (auto: the processors that are allowed)"),
+    OPT_QUIET(check_settings),
 };
 
 static void print_count(const char *key, int64_t count)

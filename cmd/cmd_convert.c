@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/interrupt.h"
 #include "base/mem.h"
 #include "base/parallel.h"
 #include "cmd/commands.h"
@@ -38,13 +37,8 @@ static const opt_entry table[] = {
     READING_VALUES(convert_settings, reading),
     READING_DUPLICATES(convert_settings, reading),
     OPT_HEADING("running"),
-    {.name = "threads",
-     .kind = OPT_CUSTOM,
-     FIELD(threads),
-     .argument = "N|auto",
-     .parse = threads_parse,
-     .help = "threads (auto: the processors that are allowed)"},
-    {.name = "quiet", .kind = OPT_FLAG, FIELD(quiet), .help = "only warnings and errors on stderr"},
+    THREADS_OPTION(convert_settings, "threads (auto: the processors that are allowed)"),
+    OPT_QUIET(convert_settings),
 };
 
 /* What to write, by the name. 0, or the exit code when it says nothing. */
@@ -135,8 +129,7 @@ static int convert(const convert_settings *s, char **paths, int path_count)
     target_release(&t);
     int code = 0;
     if (status && t.write_error != EPIPE) { /* a closed pipe: its reader has seen enough */
-        code = report_error(&err, &diag);
-        if (gcg_interrupt_requested()) code = TARGET_EXIT_SIGNAL;
+        code = target_report(&err, &diag);
     } else if (!status) {
         if (s->format == GCG_FORMAT_CSV || s->format == GCG_FORMAT_TSV) tell_left_out(&r, t.name);
         report_note("%s: %" PRId64 " ratings of %" PRId32 " users and %" PRId32 " items", t.name, r.x.nnz,

@@ -44,19 +44,7 @@ static const opt_entry table[] = {
      .argument = "mean|skip|nan|error",
      .choices = scoring_unknown_names,
      .help = "new ids: fall-back mean (default), not counted, nan, or end the run"},
-    {.name = "shrink",
-     .kind = OPT_REAL,
-     .offset = offsetof(eval_settings, shrink),
-     .argument = "N",
-     .min = 0,
-     .max = 1e100,
-     .help = "ratings that the overall mean counts for in the fall-back (5)"},
-    {.name = "clip",
-     .kind = OPT_CUSTOM,
-     .offset = offsetof(eval_settings, clip),
-     .argument = "LO,HI",
-     .parse = scoring_parse_clip,
-     .help = "cut predictions to this range"},
+    SCORING_OPTIONS(eval_settings, "cut predictions to this range"),
     {.name = "by",
      .kind = OPT_CHOICE,
      .offset = offsetof(eval_settings, by),
@@ -87,16 +75,8 @@ static const opt_entry table[] = {
     READING_LAYOUT(eval_settings, reading),
     READING_VALUES(eval_settings, reading),
     OPT_HEADING("running"),
-    {.name = "threads",
-     .kind = OPT_CUSTOM,
-     .offset = offsetof(eval_settings, threads),
-     .argument = "N|auto",
-     .parse = threads_parse,
-     .help = "threads that score (auto: the processors that are allowed)"},
-    {.name = "quiet",
-     .kind = OPT_FLAG,
-     .offset = offsetof(eval_settings, quiet),
-     .help = "only warnings and errors on stderr"},
+    THREADS_OPTION(eval_settings, "threads that score (auto: the processors that are allowed)"),
+    OPT_QUIET(eval_settings),
 };
 
 enum {
@@ -128,26 +108,12 @@ typedef struct {
     eval_list *list; /* of each user; NULL without --top */
 } eval_run;
 
-/* Is (i, j) in x? Columns of a row ascend. */
-static int contains(const gcg_csr *x, int32_t i, int32_t j)
-{
-    int64_t low = x->row_ptr[i], high = x->row_ptr[i + 1];
-    while (low < high) {
-        int64_t middle = low + (high - low) / 2;
-        if (x->col[middle] < j)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < x->row_ptr[i + 1] && x->col[low] == j;
-}
-
 static void note_overlap(overlap *o, const gcg_point *p)
 {
     char user[256], item[256];
     int32_t i = gcg_idmap_find(o->train.users, p->user, p->user_length);
     int32_t j = gcg_idmap_find(o->train.items, p->item, p->item_length);
-    if (i < 0 || j < 0 || !contains(&o->train.x, i, j) || ++o->count > SHOWN) return;
+    if (i < 0 || j < 0 || gcg_csr_find(&o->train.x, i, j) < 0 || ++o->count > SHOWN) return;
     size_t length = strlen(o->shown);
     snprintf(o->shown + length, sizeof o->shown - length, "%s%s,%s", length ? " " : "",
              gcg_quote(user, p->user, (int64_t)p->user_length),
@@ -233,7 +199,7 @@ static gcg_score_row group_row(const eval_run *run, int32_t group)
         if (unknown && run->unknown == SCORING_SKIP) continue;
         double error = unknown && run->unknown == SCORING_NAN
                            ? NAN
-                           : gcg_score_predict(&run->scorer, i, j) - run->kept.value[k];
+                           : gcg_score_predict(&run->scorer, i, j) - run->kept.pairs.value[k];
         gcg_exact_add(&squares, error * error);
         gcg_exact_add(&magnitudes, fabs(error));
         n++;
@@ -378,13 +344,11 @@ static int cmd_eval(int argc, char **argv)
     if (code) return code < 0 ? 0 : code;
     report_say.quiet = s.quiet;
     if (word_count != 2) return report_usage("eval wants two names, MODEL and TEST, not %d", word_count);
-    if (!strcmp(words[0], "-"))
-        return report_usage("a model cannot be read from standard input: name its file");
+    if ((code = scoring_check_name(words[0])) != 0) return code;
     if ((code = check(&s, words[1])) != 0) return code;
     gcg_par_set_threads(threads_choose(s.threads));
     gcg_model model;
-    gcg_err err = {0};
-    if (gcg_model_read(words[0], &model, &err)) return report_error(&err, NULL);
+    if ((code = scoring_read_model(words[0], &model)) != 0) return code;
     code = evaluate(&s, &model, words[1]);
     gcg_model_release(&model);
     return code;

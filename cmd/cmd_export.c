@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/interrupt.h"
 #include "cmd/commands.h"
 #include "cmd/report.h"
+#include "cmd/scoring.h"
 #include "cmd/target.h"
 #include "io/export.h"
 
@@ -33,10 +33,7 @@ static const opt_entry table[] = {
      .offset = offsetof(export_settings, prefix),
      .argument = "PREFIX",
      .help = "the files are PREFIX.users.npy and so on"},
-    {.name = "quiet",
-     .kind = OPT_FLAG,
-     .offset = offsetof(export_settings, quiet),
-     .help = "only warnings and errors on stderr"},
+    OPT_QUIET(export_settings),
 };
 
 /* The files of one export; all are written before the first is put in its place. */
@@ -49,8 +46,8 @@ typedef struct {
 static int check(const export_settings *s, char **words, int word_count)
 {
     if (word_count != 1) return report_usage("export wants one name, MODEL, not %d", word_count);
-    if (strcmp(words[0], "-") == 0)
-        return report_usage("a model cannot be read from standard input: name its file");
+    int code = scoring_check_name(words[0]);
+    if (code) return code;
     if (!s->has_form) return report_usage("no --to: npy, tsv or mtx?");
     if (!s->prefix)
         return report_usage("no -o PREFIX: the files are PREFIX%s and so on",
@@ -106,13 +103,11 @@ static int cmd_export(int argc, char **argv)
     report_say.quiet = s.quiet;
     target_catch_signals();
     if (gcg_model_read(words[0], &model, &err)) return report_error(&err, NULL);
-    if (write_files(&s, &model, &files, &err)) {
-        code = report_error(&err, NULL);
-        if (gcg_interrupt_requested()) code = TARGET_EXIT_SIGNAL;
-    } else {
+    if (write_files(&s, &model, &files, &err))
+        code = target_report(&err, NULL);
+    else
         report_note("%s: %" PRId32 " users, %" PRId32 " items, %" PRId32 " factors, %d files", s.prefix,
                     model.u.rows, model.v.rows, model.u.k, files.count);
-    }
     gcg_model_release(&model);
     return code;
 }

@@ -54,31 +54,14 @@ static const opt_entry table[] = {
      .argument = "NEW",
      .help = "write the model with these users here"},
     OPT_HEADING("scores"),
-    {.name = "shrink",
-     .kind = OPT_REAL,
-     FIELD(shrink),
-     .argument = "N",
-     .min = 0,
-     .max = 1e100,
-     .help = "ratings that the overall mean counts for in the fall-back (5)"},
-    {.name = "clip",
-     .kind = OPT_CUSTOM,
-     FIELD(clip),
-     .argument = "LO,HI",
-     .parse = scoring_parse_clip,
-     .help = "cut the scores to this range; the ranking stays"},
+    SCORING_OPTIONS(fold_settings, "cut the scores to this range; the ranking stays"),
     OPT_HEADING("reading"),
     READING_LAYOUT(fold_settings, reading),
     READING_VALUES(fold_settings, reading),
     READING_DUPLICATES(fold_settings, reading),
     OPT_HEADING("running"),
-    {.name = "threads",
-     .kind = OPT_CUSTOM,
-     FIELD(threads),
-     .argument = "N|auto",
-     .parse = threads_parse,
-     .help = "threads (auto: the processors that are allowed)"},
-    {.name = "quiet", .kind = OPT_FLAG, FIELD(quiet), .help = "only warnings and errors on stderr"},
+    THREADS_OPTION(fold_settings, "threads (auto: the processors that are allowed)"),
+    OPT_QUIET(fold_settings),
 };
 
 enum { USERS = 64 /* folded in by one task */ };
@@ -333,8 +316,7 @@ static int fold_in(const fold_settings *s, const char *name, gcg_model *model, c
     if (!status && s->output) status = write_model(s, &f, &err);
     if (!status) tell(s, &f);
     if (!status) status = list_users(s, &f, &more, &err);
-    int code = status ? report_error(&err, &diag) : report_close_stdout();
-    if (status && gcg_interrupt_requested()) code = TARGET_EXIT_SIGNAL;
+    int code = status ? target_report(&err, &diag) : report_close_stdout();
     gcg_exclusion_release(&more);
     gcg_ratings_release(&f.ratings);
     gcg_mem_free(f.row);
@@ -346,8 +328,8 @@ static int fold_in(const fold_settings *s, const char *name, gcg_model *model, c
 static int check_names(const fold_settings *s, char **words, int word_count)
 {
     int stdins = 0, same = s->output && gcg_output_same_file(s->output, words[0]);
-    if (strcmp(words[0], "-") == 0)
-        return report_usage("a model cannot be read from standard input: name its file");
+    int code = scoring_check_name(words[0]);
+    if (code) return code;
     if (s->output && strcmp(s->output, "-") == 0)
         return report_usage("-o -: a model cannot go to standard output");
     for (int k = 1; k < word_count + s->exclude.count; k++) {
@@ -371,8 +353,7 @@ static int cmd_fold_in(int argc, char **argv)
     if ((code = check_names(&s, words, word_count)) != 0) return code;
     gcg_par_set_threads(threads_choose(s.threads));
     gcg_model model;
-    gcg_err err = {0};
-    if (gcg_model_read(words[0], &model, &err)) return report_error(&err, NULL);
+    if ((code = scoring_read_model(words[0], &model)) != 0) return code;
     code = fold_in(&s, words[0], &model, words + 1, word_count - 1);
     gcg_model_release(&model);
     return code;

@@ -32,10 +32,7 @@ static const opt_entry table[] = {
      .kind = OPT_FLAG,
      .offset = offsetof(plot_settings, script),
      .help = "write the gnuplot script instead, to -o FILE or standard output"},
-    {.name = "quiet",
-     .kind = OPT_FLAG,
-     .offset = offsetof(plot_settings, quiet),
-     .help = "only warnings and errors on stderr"},
+    OPT_QUIET(plot_settings),
 };
 
 /* 0, or the exit code when -o says nothing that can be written. */

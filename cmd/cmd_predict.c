@@ -27,27 +27,12 @@ static const opt_entry table[] = {
      .argument = "mean|skip|nan|error",
      .choices = scoring_unknown_names,
      .help = "new ids: fall-back mean (default), no line, nan, or end the run"},
-    {.name = "shrink",
-     .kind = OPT_REAL,
-     .offset = offsetof(predict_settings, shrink),
-     .argument = "N",
-     .min = 0,
-     .max = 1e100,
-     .help = "ratings that the overall mean counts for in the fall-back (5)"},
-    {.name = "clip",
-     .kind = OPT_CUSTOM,
-     .offset = offsetof(predict_settings, clip),
-     .argument = "LO,HI",
-     .parse = scoring_parse_clip,
-     .help = "cut predictions to this range"},
+    SCORING_OPTIONS(predict_settings, "cut predictions to this range"),
     OPT_HEADING("reading"),
     READING_LAYOUT(predict_settings, reading),
     READING_PAIRS(predict_settings, reading),
     OPT_HEADING("running"),
-    {.name = "quiet",
-     .kind = OPT_FLAG,
-     .offset = offsetof(predict_settings, quiet),
-     .help = "only warnings and errors on stderr"},
+    OPT_QUIET(predict_settings),
 };
 
 /* What the callback needs and counts. */
@@ -117,11 +102,9 @@ static int cmd_predict(int argc, char **argv)
     if (code) return code < 0 ? 0 : code;
     report_say.quiet = s.quiet;
     if (word_count != 2) return report_usage("predict wants two names, MODEL and PAIRS, not %d", word_count);
-    if (!strcmp(words[0], "-"))
-        return report_usage("a model cannot be read from standard input: name its file");
+    if ((code = scoring_check_name(words[0])) != 0) return code;
     gcg_model model;
-    gcg_err err = {0};
-    if (gcg_model_read(words[0], &model, &err)) return report_error(&err, NULL);
+    if ((code = scoring_read_model(words[0], &model)) != 0) return code;
     code = predict_stream(&s, &model, words[1]);
     gcg_model_release(&model);
     return code;

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/interrupt.h"
 #include "base/mem.h"
 #include "base/parallel.h"
 #include "cmd/commands.h"
@@ -67,19 +66,7 @@ static const opt_entry table[] = {
      .choices = unknown_names,
      .help = "new users: end the run (default), no lines, or items by their mean"},
     OPT_HEADING("scores"),
-    {.name = "shrink",
-     .kind = OPT_REAL,
-     FIELD(shrink),
-     .argument = "N",
-     .min = 0,
-     .max = 1e100,
-     .help = "ratings that the overall mean counts for in the fall-back (5)"},
-    {.name = "clip",
-     .kind = OPT_CUSTOM,
-     FIELD(clip),
-     .argument = "LO,HI",
-     .parse = scoring_parse_clip,
-     .help = "cut the scores to this range; the ranking stays"},
+    SCORING_OPTIONS(recommend_settings, "cut the scores to this range; the ranking stays"),
     OPT_HEADING("reading --exclude"),
     READING_LAYOUT(recommend_settings, reading),
     READING_VALUES(recommend_settings, reading),
@@ -90,13 +77,8 @@ static const opt_entry table[] = {
      FIELD(output),
      .argument = "FILE",
      .help = "write here, compressed if it ends in .gz; default: standard output"},
-    {.name = "threads",
-     .kind = OPT_CUSTOM,
-     FIELD(threads),
-     .argument = "N|auto",
-     .parse = threads_parse,
-     .help = "threads (auto: the processors that are allowed)"},
-    {.name = "quiet", .kind = OPT_FLAG, FIELD(quiet), .help = "only warnings and errors on stderr"},
+    THREADS_OPTION(recommend_settings, "threads (auto: the processors that are allowed)"),
+    OPT_QUIET(recommend_settings),
 };
 
 typedef struct {
@@ -224,8 +206,7 @@ static int recommend(const recommend_settings *s, const gcg_model *model)
         code = report_close_stdout();
     } else if (t.write_error != EPIPE) { /* a closed pipe: its reader has seen enough */
         fflush(stdout);
-        code = report_error(&err, &diag);
-        if (gcg_interrupt_requested()) code = TARGET_EXIT_SIGNAL;
+        code = target_report(&err, &diag);
     }
     ranking_release(&run.ranking);
     gcg_exclusion_release(&exclusion);
@@ -242,8 +223,8 @@ static int check_names(const recommend_settings *s, const char *model)
         stdins += strcmp(s->exclude.text[k], "-") == 0;
         same |= gcg_output_same_file(o, s->exclude.text[k]);
     }
-    if (strcmp(model, "-") == 0)
-        return report_usage("a model cannot be read from standard input: name its file");
+    int code = scoring_check_name(model);
+    if (code) return code;
     if (stdins > 1) return report_usage("standard input (-) is named twice");
     if (same && strcmp(o, "-") != 0) return report_usage("-o names one of the inputs");
     return 0;
@@ -264,8 +245,7 @@ static int cmd_recommend(int argc, char **argv)
     if ((code = check_names(&s, words[0])) != 0) return code;
     gcg_par_set_threads(threads_choose(s.threads));
     gcg_model model;
-    gcg_err err = {0};
-    if (gcg_model_read(words[0], &model, &err)) return report_error(&err, NULL);
+    if ((code = scoring_read_model(words[0], &model)) != 0) return code;
     code = recommend(&s, &model);
     gcg_model_release(&model);
     return code;

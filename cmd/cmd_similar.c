@@ -11,6 +11,7 @@
 #include "cmd/commands.h"
 #include "cmd/ranking.h"
 #include "cmd/report.h"
+#include "cmd/scoring.h"
 #include "cmd/threads.h"
 #include "io/model_io.h"
 
@@ -42,13 +43,8 @@ static const opt_entry table[] = {
      .max = 1e15,
      .help = "how many (10)"},
     OPT_HEADING("running"),
-    {.name = "threads",
-     .kind = OPT_CUSTOM,
-     FIELD(threads),
-     .argument = "N|auto",
-     .parse = threads_parse,
-     .help = "threads (auto: the processors that are allowed)"},
-    {.name = "quiet", .kind = OPT_FLAG, FIELD(quiet), .help = "only warnings and errors on stderr"},
+    THREADS_OPTION(similar_settings, "threads (auto: the processors that are allowed)"),
+    OPT_QUIET(similar_settings),
 };
 
 enum { STRIP = 1024 /* rows that one task compares */ };
@@ -148,12 +144,10 @@ static int cmd_similar(int argc, char **argv)
     report_say.quiet = s.quiet;
     if (word_count != 1) return report_usage("similar wants one name, MODEL, not %d", word_count);
     if (!s.item == !s.user) return report_usage("similar to what? Give one of --item ID and --user ID");
-    if (!strcmp(words[0], "-"))
-        return report_usage("a model cannot be read from standard input: name its file");
+    if ((code = scoring_check_name(words[0])) != 0) return code;
     gcg_par_set_threads(threads_choose(s.threads));
     gcg_model model;
-    gcg_err err = {0};
-    if (gcg_model_read(words[0], &model, &err)) return report_error(&err, NULL);
+    if ((code = scoring_read_model(words[0], &model)) != 0) return code;
     code = similar(&s, words[0], &model);
     gcg_model_release(&model);
     return code;

@@ -45,7 +45,7 @@ static const opt_entry table[] = {
      .argument = "NAME",
      .choices = reading_formats,
      .help = "layout, as fit reads it (csv)"},
-    {.name = "quiet", .kind = OPT_FLAG, FIELD(quiet), .help = "only warnings and errors on stderr"},
+    OPT_QUIET(synth_settings),
     OPT_HEADING("shape"),
     {.name = "shape",
      .kind = OPT_CHOICE,

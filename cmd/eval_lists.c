@@ -41,7 +41,8 @@ static int64_t relevant_items(const lists *l, int32_t group, int32_t *item, eval
     const int64_t *start = l->users->start;
     int64_t n = 0, distinct = 0;
     for (int64_t k = start[group]; k < start[group + 1]; k++)
-        if (l->p->value[l->users->pair[k]] >= l->s->threshold) item[n++] = l->p->item[l->users->pair[k]];
+        if (l->p->pairs.value[l->users->pair[k]] >= l->s->threshold)
+            item[n++] = l->p->pairs.item[l->users->pair[k]];
     qsort(item, (size_t)n, sizeof *item, compare_items);
     *list = (eval_list){0};
     if (l->s->known_only && !is_known_user(l->scorer, group)) return 0;

@@ -12,27 +12,10 @@ gcg_status eval_pairs_init(eval_pairs *p, const gcg_model *model, gcg_err *err)
 
 void eval_pairs_release(eval_pairs *p)
 {
-    gcg_mem_free(p->user);
-    gcg_mem_free(p->item);
-    gcg_mem_free(p->value);
+    gcg_pairs_release(&p->pairs);
     gcg_idmap_free(p->new_users);
     gcg_idmap_free(p->new_items);
     *p = (eval_pairs){0};
-}
-
-static gcg_status grow(eval_pairs *p, gcg_err *err)
-{
-    enum { FIRST = 1024 };
-    int64_t room = p->room ? 2 * p->room : FIRST;
-    int32_t *user = gcg_mem_resize_array(p->user, p->n, room, sizeof *user);
-    if (user) p->user = user;
-    int32_t *item = user ? gcg_mem_resize_array(p->item, p->n, room, sizeof *item) : NULL;
-    if (item) p->item = item;
-    double *value = item ? gcg_mem_resize_array(p->value, p->n, room, sizeof *value) : NULL;
-    if (!value) return gcg_fail_memory(err, "test pairs");
-    p->value = value;
-    p->room = room;
-    return GCG_OK;
 }
 
 /* row, or the number of a new id behind the rows. */
@@ -51,16 +34,11 @@ static gcg_status code_of(gcg_idmap *fresh, int32_t rows, const char *id, size_t
 gcg_status eval_pairs_add(eval_pairs *p, const gcg_point *point, int32_t user, int32_t item, gcg_err *err)
 {
     int32_t u, i;
-    gcg_status status = p->n == p->room ? grow(p, err) : GCG_OK;
-    if (!status)
-        status = code_of(p->new_users, p->model->u.rows, point->user, point->user_length, user, &u, err);
+    gcg_status status =
+        code_of(p->new_users, p->model->u.rows, point->user, point->user_length, user, &u, err);
     if (!status)
         status = code_of(p->new_items, p->model->v.rows, point->item, point->item_length, item, &i, err);
-    if (status) return status;
-    p->user[p->n] = u;
-    p->item[p->n] = i;
-    p->value[p->n++] = point->value;
-    return GCG_OK;
+    return status ? status : gcg_pairs_add(&p->pairs, &p->room, u, i, point->value, err);
 }
 
 static gcg_status renumber(gcg_idmap *fresh, int32_t rows, int64_t n, int32_t *code, gcg_err *err)
@@ -76,31 +54,31 @@ static gcg_status renumber(gcg_idmap *fresh, int32_t rows, int64_t n, int32_t *c
 
 gcg_status eval_pairs_settle(eval_pairs *p, gcg_err *err)
 {
-    gcg_status status = renumber(p->new_users, p->model->u.rows, p->n, p->user, err);
-    return status ? status : renumber(p->new_items, p->model->v.rows, p->n, p->item, err);
+    gcg_status status = renumber(p->new_users, p->model->u.rows, p->pairs.n, p->pairs.user, err);
+    return status ? status : renumber(p->new_items, p->model->v.rows, p->pairs.n, p->pairs.item, err);
 }
 
 int32_t eval_pairs_user(const eval_pairs *p, int64_t k)
 {
-    return p->user[k] < p->model->u.rows ? p->user[k] : -1;
+    return p->pairs.user[k] < p->model->u.rows ? p->pairs.user[k] : -1;
 }
 
 int32_t eval_pairs_item(const eval_pairs *p, int64_t k)
 {
-    return p->item[k] < p->model->v.rows ? p->item[k] : -1;
+    return p->pairs.item[k] < p->model->v.rows ? p->pairs.item[k] : -1;
 }
 
 gcg_status eval_groups_make(eval_groups *g, const eval_pairs *p, int by_item, gcg_err *err)
 {
-    const int32_t *code = by_item ? p->item : p->user;
+    const int32_t *code = by_item ? p->pairs.item : p->pairs.user;
     g->count = by_item ? p->model->v.rows + gcg_idmap_count(p->new_items)
                        : p->model->u.rows + gcg_idmap_count(p->new_users);
     g->start = gcg_mem_zalloc_array((int64_t)g->count + 2, sizeof *g->start);
-    g->pair = gcg_mem_alloc_array(p->n, sizeof *g->pair);
+    g->pair = gcg_mem_alloc_array(p->pairs.n, sizeof *g->pair);
     if (!g->start || !g->pair) return gcg_fail_memory(err, "test pairs by user or item");
-    for (int64_t k = 0; k < p->n; k++) g->start[code[k] + 2]++;
+    for (int64_t k = 0; k < p->pairs.n; k++) g->start[code[k] + 2]++;
     for (int32_t c = 0; c < g->count; c++) g->start[c + 2] += g->start[c + 1];
-    for (int64_t k = 0; k < p->n; k++) g->pair[g->start[code[k] + 1]++] = k;
+    for (int64_t k = 0; k < p->pairs.n; k++) g->pair[g->start[code[k] + 1]++] = k;
     return GCG_OK;
 }
 

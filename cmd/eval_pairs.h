@@ -9,9 +9,8 @@
 
 typedef struct {
     const gcg_model *model;
-    int64_t n, room;
-    int32_t *user, *item; /* row of the model, or rows of the model + number among the new ones */
-    double *value;
+    gcg_pairs pairs; /* numbers: row of the model, or rows of the model + number among the new ones */
+    int64_t room;
     gcg_idmap *new_users, *new_items;
 } eval_pairs;
 

@@ -52,6 +52,13 @@ typedef struct {
         .name = text, .kind = OPT_GROUP                                                                      \
     }
 
+/* What every subcommand has; S is its settings struct. */
+#define OPT_QUIET(S)                                                                                         \
+    {                                                                                                        \
+        .name = "quiet", .kind = OPT_FLAG, .offset = offsetof(S, quiet),                                     \
+        .help = "only warnings and errors on stderr"                                                         \
+    }
+
 /* A subcommand, as its users see it. Each cmd_<name>.c defines one; cmd/commands.c has them all. */
 typedef struct {
     const char *name;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "cmd/options.h"
+#include "cmd/report.h"
 
 const char *const scoring_unknown_names[] = {"mean", "skip", "nan", "error", NULL};
 
@@ -26,6 +27,18 @@ int scoring_parse_clip(const char *text, void *field, char *message, size_t size
     if (clip->low < clip->high) return 0;
     snprintf(message, size, "LO must be below HI");
     return -1;
+}
+
+int scoring_check_name(const char *model)
+{
+    if (strcmp(model, "-") != 0) return 0;
+    return report_usage("a model cannot be read from standard input: name its file");
+}
+
+int scoring_read_model(const char *path, gcg_model *m)
+{
+    gcg_err err = {0};
+    return gcg_model_read(path, m, &err) ? report_error(&err, NULL) : 0;
 }
 
 gcg_scorer scoring_of_model(const gcg_model *m, double shrink, scoring_clip clip)

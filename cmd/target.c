@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/interrupt.h"
+#include "cmd/report.h"
 #include "io/paths.h"
 
 static void on_signal(int number)
@@ -55,6 +56,12 @@ gcg_status target_finish(target *t, gcg_err *err)
 {
     gcg_status status = t->gzip ? gcg_gzip_sink_finish(t->gzip, err) : GCG_OK;
     return !status && t->file != stdout ? gcg_output_commit(&t->output, err) : status;
+}
+
+int target_report(const gcg_err *err, gcg_diag *diag)
+{
+    int code = report_error(err, diag);
+    return gcg_interrupt_requested() ? TARGET_EXIT_SIGNAL : code;
 }
 
 void target_release(target *t)

@@ -24,6 +24,9 @@ void target_catch_signals(void);
 gcg_status target_open(target *t, const char *path, gcg_sink *sink, gcg_err *err);
 /* Puts the file in its place. Standard output is left to report_close_stdout. */
 gcg_status target_finish(target *t, gcg_err *err);
+/* The exit code of a run that failed: the error is reported; TARGET_EXIT_SIGNAL when a signal was the cause.
+ */
+int target_report(const gcg_err *err, gcg_diag *diag);
 void target_release(target *t); /* without target_finish nothing has changed */
 
 #endif

@@ -209,40 +209,38 @@ void gcg_ratings_release(gcg_ratings *r)
     *r = (gcg_ratings){0};
 }
 
-typedef struct {
-    gcg_pairs *pairs;
-    int64_t capacity;
-    const gcg_idmap *users, *items;
-} pairs_builder;
-
-static gcg_status grow_pairs(pairs_builder *b, gcg_err *err)
+gcg_status gcg_pairs_add(gcg_pairs *p, int64_t *room, int32_t user, int32_t item, double value, gcg_err *err)
 {
-    enum { FIRST_CAPACITY = 1024 };
-    gcg_pairs *p = b->pairs;
-    int64_t capacity = b->capacity ? 2 * b->capacity : FIRST_CAPACITY;
-    int32_t *user = gcg_mem_resize_array(p->user, p->n, capacity, sizeof *user);
-    if (user) p->user = user;
-    int32_t *item = user ? gcg_mem_resize_array(p->item, p->n, capacity, sizeof *item) : NULL;
-    if (item) p->item = item;
-    double *value = item ? gcg_mem_resize_array(p->value, p->n, capacity, sizeof *value) : NULL;
-    if (!value) return gcg_fail_memory(err, "test data");
-    p->value = value;
-    b->capacity = capacity;
+    enum { FIRST_ROOM = 1024 };
+    if (p->n == *room) {
+        int64_t more = *room ? 2 * *room : FIRST_ROOM;
+        int32_t *users = gcg_mem_resize_array(p->user, p->n, more, sizeof *users);
+        if (users) p->user = users;
+        int32_t *items = users ? gcg_mem_resize_array(p->item, p->n, more, sizeof *items) : NULL;
+        if (items) p->item = items;
+        double *values = items ? gcg_mem_resize_array(p->value, p->n, more, sizeof *values) : NULL;
+        if (!values) return gcg_fail_memory(err, "test data");
+        p->value = values;
+        *room = more;
+    }
+    p->user[p->n] = user;
+    p->item[p->n] = item;
+    p->value[p->n++] = value;
     return GCG_OK;
 }
+
+typedef struct {
+    gcg_pairs *pairs;
+    int64_t room;
+    const gcg_idmap *users, *items;
+} pairs_builder;
 
 static gcg_status add_pair(const gcg_point *point, void *user, gcg_err *err)
 {
     pairs_builder *b = user;
-    gcg_pairs *p = b->pairs;
-    if (p->n == b->capacity) {
-        gcg_status status = grow_pairs(b, err);
-        if (status != GCG_OK) return status;
-    }
-    p->user[p->n] = gcg_idmap_find(b->users, point->user, point->user_length);
-    p->item[p->n] = gcg_idmap_find(b->items, point->item, point->item_length);
-    p->value[p->n++] = point->has_value ? point->value : NAN;
-    return GCG_OK;
+    return gcg_pairs_add(b->pairs, &b->room, gcg_idmap_find(b->users, point->user, point->user_length),
+                         gcg_idmap_find(b->items, point->item, point->item_length),
+                         point->has_value ? point->value : NAN, err);
 }
 
 gcg_status gcg_pairs_read(const char *const *paths, int path_count, const gcg_read_options *options,

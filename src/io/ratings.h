@@ -128,6 +128,8 @@ typedef struct {
 gcg_status gcg_pairs_read(const char *const *paths, int path_count, const gcg_read_options *options,
                           const gcg_idmap *users, const gcg_idmap *items, gcg_diag *diag, gcg_pairs *out,
                           gcg_read_report *report, gcg_err *err);
+/* Adds one; *room is what the arrays have room for, 0 at first. */
+gcg_status gcg_pairs_add(gcg_pairs *p, int64_t *room, int32_t user, int32_t item, double value, gcg_err *err);
 void gcg_pairs_release(gcg_pairs *p);
 
 /* Moves ratings out of r->x into test (canonical order): each rating for which the hash of (seed, user id,

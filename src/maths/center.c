@@ -25,13 +25,7 @@ typedef struct {
 static row_blocks cut_rows(const gcg_csr *x)
 {
     row_blocks cut = {.blocks = x->nnz < FEW ? 1 : MOST_BLOCKS};
-    int32_t row = 0;
-    for (int32_t b = 0; b < cut.blocks; b++) {
-        int64_t first = x->nnz / cut.blocks * b;
-        while (row < x->rows && x->row_ptr[row] < first) row++;
-        cut.start[b] = b == 0 ? 0 : row;
-    }
-    cut.start[cut.blocks] = x->rows;
+    gcg_csr_cut_rows(x, cut.blocks, cut.start);
     return cut;
 }
 

@@ -111,18 +111,6 @@ static int32_t count_scatter_blocks(const gcg_csr *x)
     return blocks;
 }
 
-/* start[b] = first row whose ratings begin at or after b / blocks of all. */
-static void cut_rows(const gcg_csr *x, int32_t blocks, int32_t *start)
-{
-    int32_t row = 0;
-    for (int32_t b = 0; b < blocks; b++) {
-        int64_t first = x->nnz / blocks * b + x->nnz % blocks * b / blocks;
-        while (row < x->rows && x->row_ptr[row] < first) row++;
-        start[b] = b == 0 ? 0 : row;
-    }
-    start[blocks] = x->rows;
-}
-
 /* Ratings of the largest chunk of rows row0..row1. */
 static int64_t largest_chunk(const gcg_csr *x, int32_t row0, int32_t row1)
 {
@@ -174,7 +162,7 @@ gcg_status gcg_pass_new(const gcg_csr *x, gcg_pass **out, gcg_err *err)
     pass->packs = gcg_mem_zalloc_array(pass->scatter_blocks, (size_t)pack_bytes(x));
     pass->partial = gcg_mem_alloc_array(pass->row_blocks, 4 * sizeof *pass->partial);
     if (pass->row_start && pass->scratch_start) {
-        cut_rows(x, pass->row_blocks, pass->row_start);
+        gcg_csr_cut_rows(x, pass->row_blocks, pass->row_start);
         place_scratch(x, pass->row_blocks, pass->row_start, pass->scratch_start);
         pass->scratch = gcg_mem_alloc_array(pass->scratch_start[pass->row_blocks], (size_t)slots(x));
     }

@@ -39,18 +39,6 @@ typedef struct {
     double lambda;
 } als;
 
-/* start[b] = first row whose ratings begin at or after b / BLOCKS of all. */
-static void cut_rows(half *h)
-{
-    int32_t row = 0;
-    for (int b = 0; b < BLOCKS; b++) {
-        int64_t first = h->x->nnz / BLOCKS * b + h->x->nnz % BLOCKS * b / BLOCKS;
-        while (row < h->x->rows && h->x->row_ptr[row] < first) row++;
-        h->start[b] = b == 0 ? 0 : row;
-    }
-    h->start[BLOCKS] = h->x->rows;
-}
-
 /* The rows of the other factor that belong to one row's ratings: at `f`, rows col[] or, gathered, one after
  * the other. */
 typedef struct {
@@ -163,8 +151,8 @@ static gcg_status begin(void *self, gcg_comparator *c, gcg_err *err)
     if (status) return status;
     a->halves[0] = (half){.x = c->x, .fixed = &c->v, .moved = &c->u};
     a->halves[1] = (half){.x = &a->xt, .fixed = &c->u, .moved = &c->v};
-    cut_rows(&a->halves[0]);
-    cut_rows(&a->halves[1]);
+    gcg_csr_cut_rows(a->halves[0].x, BLOCKS, a->halves[0].start);
+    gcg_csr_cut_rows(a->halves[1].x, BLOCKS, a->halves[1].start);
     start_v(c);
     return GCG_OK;
 }

@@ -264,6 +264,17 @@ int32_t gcg_csr_row_of(const gcg_csr *x, int64_t p)
     return low;
 }
 
+void gcg_csr_cut_rows(const gcg_csr *x, int32_t blocks, int32_t *start)
+{
+    int32_t row = 0;
+    for (int32_t b = 0; b < blocks; b++) {
+        int64_t first = x->nnz / blocks * b + x->nnz % blocks * b / blocks;
+        while (row < x->rows && x->row_ptr[row] < first) row++;
+        start[b] = b == 0 ? 0 : row;
+    }
+    start[blocks] = x->rows;
+}
+
 void gcg_csr_col_counts(const gcg_csr *x, int64_t *counts)
 {
     memset(counts, 0, (size_t)x->cols * sizeof *counts);

@@ -109,6 +109,10 @@ int64_t gcg_csr_find(const gcg_csr *x, int32_t row, int32_t col);
 /* The row that entry p < nnz stands in. */
 int32_t gcg_csr_row_of(const gcg_csr *x, int64_t p);
 
+/* Cuts the rows into blocks of about as many ratings, by the data alone: start[b] = first row whose ratings
+ * begin at or after b / blocks of all, start[blocks] = rows. */
+void gcg_csr_cut_rows(const gcg_csr *x, int32_t blocks, int32_t *start);
+
 /* counts[j] = number of ratings of column j (cols entries, overwritten). */
 void gcg_csr_col_counts(const gcg_csr *x, int64_t *counts);
 
