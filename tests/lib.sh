@@ -60,6 +60,15 @@ skip() {
     echo "ok $test_count - $1 # SKIP $2"
 }
 
+# Waits until the fit whose log this is iterates; 1 when it does not within half a minute.
+iterating() { # LOG
+    for _ in {1..600}; do
+        grep -q $'^1\t' "$1" 2>/dev/null && return 0
+        sleep 0.05
+    done
+    return 1
+}
+
 skip_all() {
     echo "1..0 # SKIP $1"
     test_finished=1

@@ -17,11 +17,7 @@ start() { # OPTION...
     rm -f m m.done m.ckpt log
     "$GCG" fit --lambda 1 --gap 1e-13 --plain --max-iter 1000000 --threads 1 --log log "$@" -o m noise.tsv >out 2>err &
     pid=$!
-    for _ in {1..600}; do
-        grep -q $'^1\t' log 2>/dev/null && return 0
-        sleep 0.05
-    done
-    return 1
+    iterating log
 }
 
 # ---- signals ----

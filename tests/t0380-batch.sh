@@ -23,11 +23,7 @@ start() { # ARGUMENT...: a job, in the background; comes back when it iterates
     rm -f requeued
     PATH=$PWD/bin:$PATH SLURM_JOB_ID=4711 SLURM_CPUS_PER_TASK=1 bash "$batch/fit.sbatch" "$@" 2>err &
     job=$!
-    for _ in {1..600}; do
-        grep -q $'^1\t' m.log 2>/dev/null && return 0
-        sleep 0.05
-    done
-    return 1
+    iterating m.log
 }
 requeued() {
     start "${slow[@]}" -o m train.csv && kill -TERM $job || return 1

@@ -112,10 +112,7 @@ shrinks() { # while a fit runs on it
     rm -f log
     "$GCG" fit --lambda 1 --gap 1e-13 --plain --max-iter 1000000 --threads 1 --precision float --log log -o sm s.gcs >out 2>err &
     local pid=$! status=0
-    for _ in {1..600}; do
-        grep -q $'^1\t' log 2>/dev/null && break
-        sleep 0.05
-    done
+    iterating log
     : >s.gcs
     wait $pid || status=$?
     test $status = 5 && grep -q 'binary store was cut short' err && test ! -e sm
