@@ -9,10 +9,6 @@
 #include "cmd/fit.h"
 #include "cmd/report.h"
 
-enum {
-    RISES = 3 /* of the RMSE, in a row, that end a fold's path where the lambdas are the program's own */
-};
-
 typedef struct {
     fit_run run;
     fit_lambdas lambdas;
@@ -29,14 +25,14 @@ static gcg_status take_fit(fit_run *f, int *stop, void *user)
     cv *c = user;
     char lambda[32], rmse[32];
     double *now = c->rmse + (int64_t)c->fold * c->lambdas.count + c->count;
-    c->cut = f->result.stop == GCG_STOP_SIGNAL || f->result.stop == GCG_STOP_MAX_TIME;
+    c->cut = fit_was_cut(&f->result);
     if (c->cut) return GCG_OK;
     gcg_status status = fit_score(&f->s, &c->part.d, &c->part.d.valid, &f->result.last, now, &f->err);
     if (status) return status;
     c->not_reached += !fit_reached(&f->result);
     c->rises = c->count > 0 && *now > now[-1] ? c->rises + 1 : 0;
     c->count++;
-    *stop = f->s.lambdas.count == 0 && c->rises >= RISES;
+    *stop = f->s.lambdas.count == 0 && c->rises >= FIT_RISES; /* the program's own lambdas */
     fit_log_clear(&f->log);
     printf("%s\t%d\t%" PRId64 "\t%s\n", report_number(lambda, f->set.lambda), c->fold + 1, c->part.pairs.n,
            report_number(rmse, *now));

@@ -12,8 +12,6 @@
 #include "cmd/fit.h"
 #include "cmd/report.h"
 
-enum { RISES = 3 /* of the validation RMSE, in a row, that end the path */ };
-
 /* How far the path is. */
 typedef struct {
     fit_lambdas lambdas;
@@ -56,16 +54,15 @@ static int has_risen(path *p)
         p->rises++;
     else
         p->rises = 0;
-    return p->rises >= RISES;
+    return p->rises >= FIT_RISES;
 }
 
 /* A copy of the best model, when it has to go on. */
 static gcg_status keep_coarse(const fit_run *f, path *p, gcg_err *err)
 {
+    if (f->result.last.gap > f->s.gap) return fit_start_keep(&p->coarse, &f->result, err);
     fit_start_release(&p->coarse);
-    if (f->result.last.gap <= f->s.gap) return GCG_OK;
-    gcg_status status = gcg_factors_copy(&f->result.u, f->result.u.type, &p->coarse.u, err);
-    return status ? status : gcg_factors_copy(&f->result.v, f->result.v.type, &p->coarse.v, err);
+    return GCG_OK;
 }
 
 /* After each lambda: its block of the log ends, its model is written where it is wanted. One that was cut
@@ -75,7 +72,7 @@ static gcg_status take_model(fit_run *f, int *stop, void *user)
     path *p = user;
     fit_log_end(&f->log, &f->result);
     fit_outcome o = fit_outcome_of(f);
-    p->cut = f->result.stop == GCG_STOP_SIGNAL || f->result.stop == GCG_STOP_MAX_TIME;
+    p->cut = fit_was_cut(&f->result);
     p->not_reached += !fit_reached(&f->result);
     gcg_status status = GCG_OK;
     if (!p->cut || p->count == 0) {
@@ -112,7 +109,7 @@ static gcg_status finish_best(fit_run *f, path *p)
     if (status) return status;
     fit_log_end(&f->log, &f->result);
     p->kept = fit_outcome_of(f);
-    p->cut = f->result.stop == GCG_STOP_SIGNAL || f->result.stop == GCG_STOP_MAX_TIME;
+    p->cut = fit_was_cut(&f->result);
     p->not_reached += !fit_reached(&f->result);
     *row = fit_log_row_of(&p->kept);
     status = fit_write_model(&p->kept, f->s.output, &f->err);
@@ -158,8 +155,8 @@ static void say_outcome(const path *p, const fit_run *f)
     else if (p->not_reached > 0)
         report_warning("%d of %d fits did not reach their gap: the log says why", p->not_reached, p->count);
     else if (p->count < all)
-        report_note("the validation RMSE has risen %d times in a row: stopped after %d of %d lambdas", RISES,
-                    p->count, all);
+        report_note("the validation RMSE has risen %d times in a row: stopped after %d of %d lambdas",
+                    FIT_RISES, p->count, all);
     report_note("%s is model %d of %d: lambda %.10g, gap %.2e, rank %" PRId32, f->s.output, p->best + 1,
                 p->count, best->lambda, best->at.gap, best->at.rank);
     if (f->d.valid.given) {

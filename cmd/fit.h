@@ -118,6 +118,8 @@ gcg_status fit_start_read(const fit_settings *s, const fit_data *d, gcg_dtype ty
                           gcg_err *err);
 /* Views of it into the settings. */
 void fit_start_use(const fit_start *start, gcg_solver_settings *set);
+/* The result's factors, copied, become the start. */
+gcg_status fit_start_keep(fit_start *start, const gcg_solver_result *result, gcg_err *err);
 void fit_start_release(fit_start *start); /* twice is fine */
 
 /* The iterate that will be written: the last one, or the best by validation. */
@@ -297,8 +299,11 @@ void fit_start_clock(fit_run *f);
 gcg_status fit_lambda_max(fit_run *f, const gcg_csr *x, double *lambda_max, int *cut);
 /* The solver on x, with f->set. */
 gcg_status fit_solve(fit_run *f, const gcg_csr *x);
+enum { FIT_RISES = 3 /* of the validation RMSE, in a row, that end a walk along falling lambdas */ };
 /* The gap was reached. */
 int fit_reached(const gcg_solver_result *result);
+/* 1 when the time was over, or a signal came: what follows has no time either. */
+int fit_was_cut(const gcg_solver_result *result);
 void fit_end(fit_run *f);
 
 /* The lambdas of s, or its grid: lambda_k = lambda_max min_ratio^(k / (n - 1)). */

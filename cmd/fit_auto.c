@@ -16,7 +16,7 @@
 static const double HELD_OUT = 0.1;
 /* lambda falls by the factor of path's grid, down to where no optimum was ever seen. */
 static const double MIN_RATIO = 1e-4;
-enum { LAMBDAS = 40, RISES = 3, LATER_RISES = 1 };
+enum { LAMBDAS = 40, LATER_RISES = 1 };
 /* The best lambdas of the candidates are near each other: later ones begin this much above the best so far,
  * and end with the first rise. */
 static const double ABOVE = 4;
@@ -33,9 +33,7 @@ typedef struct {
 /* The best model so far is kept: the fit on all ratings starts from it. */
 static gcg_status keep_model(fit_run *f, candidate *c, const fit_log_row *row)
 {
-    fit_start_release(&f->start);
-    gcg_status status = gcg_factors_copy(&f->result.u, f->result.u.type, &f->start.u, &f->err);
-    if (!status) status = gcg_factors_copy(&f->result.v, f->result.v.type, &f->start.v, &f->err);
+    gcg_status status = fit_start_keep(&f->start, &f->result, &f->err);
     c->best_center = c->center;
     c->best_norm = c->norm;
     f->choice.lambda = row->lambda;
@@ -54,7 +52,7 @@ static gcg_status take_try(fit_run *f, int *stop, void *user)
     f->choice.tried++;
     c->rises = row.valid_rmse > c->last ? c->rises + 1 : 0;
     c->last = row.valid_rmse;
-    c->cut = f->result.stop == GCG_STOP_SIGNAL || f->result.stop == GCG_STOP_MAX_TIME;
+    c->cut = fit_was_cut(&f->result);
     *stop = c->rises >= c->most_rises;
     return row.valid_rmse < f->choice.valid_rmse ? keep_model(f, c, &row) : GCG_OK;
 }
@@ -84,7 +82,7 @@ static gcg_status try_candidate(fit_run *f, candidate *c)
         int later = f->choice.tried > 0;
         if (later) lambda_max = fmin(lambda_max, ABOVE * f->choice.lambda);
         fit_lambdas lambdas = fit_lambdas_of(&grid, lambda_max);
-        c->most_rises = later ? LATER_RISES : RISES;
+        c->most_rises = later ? LATER_RISES : FIT_RISES;
         c->last = INFINITY;
         c->rises = 0;
         f->choice.held_out = c->part.d.valid.pairs.n;

@@ -185,6 +185,11 @@ int fit_reached(const gcg_solver_result *result)
     return result->stop == GCG_STOP_CONVERGED || result->stop == GCG_STOP_ZERO;
 }
 
+int fit_was_cut(const gcg_solver_result *result)
+{
+    return result->stop == GCG_STOP_SIGNAL || result->stop == GCG_STOP_MAX_TIME;
+}
+
 void fit_end(fit_run *f)
 {
     gcg_solver_result_release(&f->result);

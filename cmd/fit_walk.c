@@ -33,7 +33,7 @@ gcg_status fit_walk(fit_run *f, const gcg_csr *x, const fit_lambdas *lambdas, fi
         status = fit_solve(f, x);
         gcg_solver_result_release(&previous);
         if (status) break;
-        stop = f->result.stop == GCG_STOP_SIGNAL || f->result.stop == GCG_STOP_MAX_TIME;
+        stop = fit_was_cut(&f->result);
         int enough = 0;
         status = walked(f, &enough, user);
         stop = stop || enough;

@@ -272,13 +272,13 @@ static gcg_status prove(completion *m, int last, double wanted_gap, double room,
     gcg_status status = GCG_OK;
     if (!small && by_deflation(m, last)) {
         if (eps >= WIDE) status = prove_lanczos(m, eps, least, sigma, &proved, err);
-        int is_wide = proved && *sigma <= enough;
-        if (!status && !is_wide && !gcg_watch_over(m->watch)) status = prove_deflated(m, sigma, err);
+        if (!status && !(proved && *sigma <= enough) && !gcg_watch_over(m->watch))
+            status = prove_deflated(m, sigma, err);
         if (status || gcg_watch_over(m->watch)) return status;
         /* another proof would be in vain where sigma_1 is known to be too large, and too dear where there is
          * no room */
         int in_vain = m->sigma > enough || room < least || last;
-        if (is_wide || *sigma <= enough || (*sigma < INFINITY && in_vain)) {
+        if (*sigma <= enough || (*sigma < INFINITY && in_vain)) {
             *rule = GCG_CERT_PROBABILITY;
             return GCG_OK;
         }
