@@ -111,8 +111,8 @@ int fit_begin(fit_run *f)
     f->diag = report_diag();
     f->threads = threads_choose(f->s.threads);
     gcg_par_set_threads(f->threads);
+    catch_signals(); /* first: testing the outputs makes temporary files */
     gcg_status status = f->s.dry_run ? GCG_OK : open_outputs(f);
-    catch_signals();
     fit_log_phase("reading", NAN, &f->log);
     f->d.log = &f->log;
     fit_plan_reading(&f->s);

@@ -111,10 +111,11 @@ static gcg_status create_temporary(gcg_output *o, gcg_err *err)
         char random[RANDOM_LETTERS + 1] = "";
         for (int i = 0; i < RANDOM_LETTERS; i++) random[i] = letters[gcg_rng_below(&rng, sizeof letters - 1)];
         snprintf(o->temporary, room, "%.*s.%.*s.%s.tmp", (int)folder, o->target, shown, name, random);
+        o->slot = take_slot(o->temporary); /* before: a signal may come as soon as there is a file */
         int fd = open(o->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd < 0) give_slot(o);
         if (fd < 0 && errno == EEXIST) continue;
         if (fd < 0) break;
-        o->slot = take_slot(o->temporary);
         o->file = fdopen(fd, "w+b");
         if (o->file) {
             setvbuf(o->file, o->buffer, _IOFBF, BUFFER);
