@@ -3,9 +3,12 @@
  *
  * A tenth of the ratings is held out by the hash of seed, user and item: those with the largest hash, so that
  * --holdout, which takes those with the smallest, leaves it enough. The others are fitted
- * along a path of falling lambdas until the RMSE on that tenth rises: the exponents of the norm in turn as
- * long as they get better, then, with the best one, the centrings, then the exponents beside it. These fits
- * only have to choose: their gap may be larger than the one that the fit on all ratings has to reach.
+ * along a path of falling lambdas until the RMSE on that tenth rises: first with the exponent of the norm
+ * that is most often best, then those beside it as long as they get better, then, with the best one, the
+ * centrings, and where one of these is better, the exponents beside once more; at last the lambda where the
+ * parabola through the best RMSE and those beside it is least. These fits only have to choose: their gap may
+ * be larger than the one that the fit on all ratings has to reach. The fits beyond the best lambda are the
+ * dearest of a path, for the ranks rise: most of what is saved is saved there.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -20,14 +23,25 @@ enum { LAMBDAS = 40, LATER_RISES = 1 };
 /* The best lambdas of the candidates are near each other: later ones begin this much above the best so far,
  * and end with the first rise. */
 static const double ABOVE = 4;
+/* A rise by so much of the RMSE is no accident: one is enough for the first candidate, too. */
+static const double CLEAR_RISE = 0.002;
+/* From so much above the best lambda on, the RMSE falls by less from each lambda to the next. */
+static const double NEAR = 1.5;
+
+/* A lambda that was tried. */
+typedef struct {
+    double lambda, rmse;
+} point;
 
 /* One candidate on its way. */
 typedef struct {
     fit_part part;
     int center, best_center; /* of this walk; of the best model so far */
     gcg_norm norm, best_norm;
-    double last; /* RMSE of the lambda before */
-    int rises, most_rises, cut;
+    point last;   /* the lambda before */
+    double least; /* RMSE of this walk */
+    int rises, most_rises, later, cut;
+    point around[3]; /* before the best of all, that one, and after it; lambda 0: there is none */
 } candidate;
 
 /* The best model so far is kept: the fit on all ratings starts from it. */
@@ -38,7 +52,18 @@ static gcg_status keep_model(fit_run *f, candidate *c, const fit_log_row *row)
     c->best_norm = c->norm;
     f->choice.lambda = row->lambda;
     f->choice.valid_rmse = row->valid_rmse;
+    c->around[0] = c->last;
+    c->around[1] = (point){row->lambda, row->valid_rmse};
+    c->around[2] = (point){0, INFINITY};
     return status;
+}
+
+/* Has a later candidate come so near to the best lambda that its RMSE, which would have to fall further than
+ * it just did, will not be the best any more? */
+static int is_hopeless(const fit_choice *best, const candidate *c, const fit_log_row *row)
+{
+    return c->later && row->lambda <= NEAR * best->lambda &&
+           row->valid_rmse - (c->last.rmse - row->valid_rmse) > best->valid_rmse;
 }
 
 static gcg_status take_try(fit_run *f, int *stop, void *user)
@@ -50,11 +75,17 @@ static gcg_status take_try(fit_run *f, int *stop, void *user)
     if (status) return status;
     fit_log_tried(&f->log, &row, fit_center_names[c->center], &c->norm);
     f->choice.tried++;
-    c->rises = row.valid_rmse > c->last ? c->rises + 1 : 0;
-    c->last = row.valid_rmse;
+    c->rises = row.valid_rmse > c->last.rmse ? c->rises + 1 : 0;
+    c->least = fmin(c->least, row.valid_rmse);
+    *stop = c->rises >= c->most_rises || row.valid_rmse > c->least * (1 + CLEAR_RISE) ||
+            is_hopeless(&f->choice, c, &row);
     c->cut = fit_was_cut(&f->result);
-    *stop = c->rises >= c->most_rises;
-    return row.valid_rmse < f->choice.valid_rmse ? keep_model(f, c, &row) : GCG_OK;
+    if (row.valid_rmse < f->choice.valid_rmse)
+        status = keep_model(f, c, &row);
+    else if (c->last.rmse <= f->choice.valid_rmse)
+        c->around[2] = (point){row.lambda, row.valid_rmse};
+    c->last = (point){row.lambda, row.valid_rmse};
+    return status;
 }
 
 /* The ratings to fit and those to choose by. */
@@ -69,31 +100,60 @@ static gcg_status part_of(const fit_run *f, int center, fit_part *part, gcg_err 
     return status;
 }
 
-static gcg_status try_candidate(fit_run *f, candidate *c)
+/* The lambdas of a candidate. */
+static gcg_status path_of(fit_run *f, candidate *c, fit_lambdas *path)
 {
     fit_settings grid = {.n_lambdas = LAMBDAS, .min_ratio = MIN_RATIO};
-    const gcg_solver_settings set = f->set;
     double lambda_max = 0;
     int cut = 0;
+    gcg_status status = fit_lambda_max(f, &c->part.d.ratings.x, &lambda_max, &cut);
+    c->later = f->choice.tried > 0;
+    c->most_rises = c->later ? LATER_RISES : FIT_RISES;
+    if (c->later) lambda_max = fmin(lambda_max, ABOVE * f->choice.lambda);
+    *path = fit_lambdas_of(&grid, lambda_max);
+    return status;
+}
+
+/* Fits of the part along the candidate's path; or, when there is one, at this lambda, from the best model. */
+static gcg_status try_lambdas(fit_run *f, candidate *c, const double *lambda)
+{
+    const gcg_solver_settings set = f->set;
+    fit_lambdas path = {.at = {lambda ? *lambda : 0}, .count = 1};
     gcg_status status = part_of(f, c->center, &c->part, &f->err);
     f->set.norm = c->norm;
-    if (!status) status = fit_lambda_max(f, &c->part.d.ratings.x, &lambda_max, &cut);
+    if (!status && !lambda) status = path_of(f, c, &path);
     if (!status) {
-        int later = f->choice.tried > 0;
-        if (later) lambda_max = fmin(lambda_max, ABOVE * f->choice.lambda);
-        fit_lambdas lambdas = fit_lambdas_of(&grid, lambda_max);
-        c->most_rises = later ? LATER_RISES : FIT_RISES;
-        c->last = INFINITY;
+        c->last = (point){0, INFINITY};
+        c->least = INFINITY;
         c->rises = 0;
         f->choice.held_out = c->part.d.valid.pairs.n;
         f->set.gap = fmax(set.gap, 1.0 / FIT_COARSE);
         f->set.start_u = f->set.start_v = NULL;
-        status = fit_walk(f, &c->part.d.ratings.x, &lambdas, take_try, c);
+        if (lambda) fit_start_use(&f->start, &f->set);
+        status = fit_walk(f, &c->part.d.ratings.x, &path, take_try, c);
     }
     f->set = set;
     gcg_solver_result_release(&f->result);
     fit_part_release(&c->part);
     return status;
+}
+
+static gcg_status try_candidate(fit_run *f, candidate *c)
+{
+    return try_lambdas(f, c, NULL);
+}
+
+/* Between the best lambda and those beside it: where the parabola in log lambda through the three is least.
+ */
+static gcg_status try_between(fit_run *f, candidate *c)
+{
+    const point *p = c->around;
+    double falls = p[0].rmse - p[1].rmse, rises = p[2].rmse - p[1].rmse;
+    if (c->cut || !(p[0].lambda > 0 && p[2].lambda > 0 && falls + rises > 0)) return GCG_OK;
+    double lambda = p[1].lambda * pow(p[2].lambda / p[1].lambda, 0.5 * (falls - rises) / (falls + rises));
+    c->center = c->best_center;
+    c->norm = c->best_norm;
+    return try_lambdas(f, c, &lambda);
 }
 
 double fit_lambda_for(double lambda, int64_t n, int64_t m)
@@ -115,7 +175,7 @@ static gcg_status try_centers(fit_run *f, candidate *c, int but)
 }
 
 static const double exponents[] = {1, 0.8, 0.5, 0}; /* the ranks rise in this order, and the cost */
-enum { EXPONENTS = sizeof exponents / sizeof *exponents };
+enum { EXPONENTS = sizeof exponents / sizeof *exponents, FIRST = 1 /* 0.8, best on MovieLens */ };
 
 /* Tries exponents[at], and on in steps of `step` as long as each is better than all before. */
 static gcg_status try_norms(fit_run *f, candidate *c, int at, int step)
@@ -131,7 +191,7 @@ static gcg_status try_norms(fit_run *f, candidate *c, int at, int step)
 }
 
 /* The exponents beside the best one, at the centring that was best with it. */
-static gcg_status try_norms_again(fit_run *f, candidate *c)
+static gcg_status try_norms_beside(fit_run *f, candidate *c)
 {
     int at = 0;
     double before = f->choice.valid_rmse;
@@ -144,12 +204,14 @@ static gcg_status try_norms_again(fit_run *f, candidate *c)
 /* The norm without centring, the centring for it, and the norm once more where that has changed. */
 static gcg_status try_all(fit_run *f, candidate *c)
 {
-    int first = c->center;
-    gcg_status status = f->s.has_norm_weights ? try_candidate(f, c) : try_norms(f, c, 0, 1);
+    const int first = c->center, norm_is_free = !f->s.has_norm_weights;
+    if (norm_is_free) c->norm.exponent_user = c->norm.exponent_item = exponents[FIRST];
+    gcg_status status = try_candidate(f, c);
+    if (!status && !c->cut && norm_is_free) status = try_norms_beside(f, c);
     c->norm = c->best_norm;
     if (!status && !c->cut && !f->s.has_center) status = try_centers(f, c, first);
-    if (status || c->cut || f->s.has_norm_weights || c->best_center == first) return status;
-    return try_norms_again(f, c);
+    if (status || c->cut || !norm_is_free || c->best_center == first) return status;
+    return try_norms_beside(f, c);
 }
 
 gcg_status fit_choose(fit_run *f)
@@ -162,6 +224,7 @@ gcg_status fit_choose(fit_run *f)
     double deadline = f->deadline;
     if (deadline < INFINITY) f->deadline -= 0.5 * f->s.max_time;
     gcg_status status = try_all(f, &c);
+    if (!status) status = try_between(f, &c);
     f->log.silent = 0;
     f->deadline = deadline;
     if (status) return status;

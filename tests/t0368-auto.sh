@@ -28,6 +28,10 @@ ok "a tenth was held out" tenth
 ok "to the gap that was asked for" awk -v g="$(member m.done gap)" 'BEGIN { exit !(g <= 1e-4) }'
 every() { for c in none global user item both; do grep -q "^# tried	$c	" log || { echo "no $c"; return 1; }; done; test "$(grep '^# tried' log | cut -f 3 | sort -u | wc -l)" -ge 2; }
 ok "every centring was tried, and several norms" every
+# the path of that centring and norm that has the best RMSE: the last try lies within a step of its best lambda
+parabola() { sed -n 's/^# tried\t//p' log | awk -F '\t' '{ c[NR] = $1 $2; l[NR] = $5; r[NR] = $8; if (NR == 1 || $8 < least) { before = b; least = $8; b = NR } }
+    END { if (b == NR) b = before; a = l[b - 1]; z = l[b + 1]; exit !(c[NR] == c[b] && l[NR] < a && l[NR] > z && l[NR] != l[b] && c[b + 1] == c[b]) }'; }
+ok "the last try is between the lambdas beside the best before it" parabola
 ok "the log is one table for plotting" test "$(grep -c '^iter' log)" = 1 -a "$(grep -c '^$' log)" = 0
 ok "standard error says what was chosen" says "note: lambda [0-9.]* on [0-9]* of [0-9]* ratings, --center $(best 1) --norm-weights [0-9.]*: validation RMSE"
 if python=$(command -v python3); then
@@ -56,7 +60,7 @@ awk 'NR % 7 != 0' all.tsv >train.tsv
 ok "a validation set of the user's" fit --lambda auto --center both --norm-weights none --valid valid.tsv -o m train.tsv
 ok "is what the choice is by: nothing is held out" test "$(meta lambda)" = "$(best 5)"
 path_agrees() { # the path of the same lambdas finds the same one
-    "$GCG" path --quiet --gap 1e-2 --lambdas "$(grep '^# tried' log | cut -f 6 | paste -sd ,)" --center both --valid valid.tsv --log p.log -o p train.tsv &&
+    "$GCG" path --quiet --gap 1e-2 --lambdas "$(grep '^# tried' log | cut -f 6 | sort -gr | paste -sd ,)" --center both --valid valid.tsv --log p.log -o p train.tsv &&
         test "$(sed -n '/^lambda/,$p' p.log | awk -F '\t' 'NR > 1 && (m == "" || $10 < m) { m = $10; l = $1 } END { print l }')" = "$(meta lambda)"
 }
 ok "path chooses the same lambda" path_agrees
