@@ -42,6 +42,7 @@ static const opt_entry table[] = {
     READING_LAYOUT(check_settings, reading),
     READING_VALUES(check_settings, reading),
     READING_DUPLICATES(check_settings, reading),
+    READING_WEIGHTS(check_settings, reading, "column of weights (> 0) of the ratings in the loss"),
     OPT_HEADING("running"),
     THREADS_OPTION(check_settings, "threads that read (auto: the processors that are allowed)"),
     OPT_QUIET(check_settings),
@@ -180,6 +181,11 @@ static gcg_status print_ratings(const gcg_ratings *r, gcg_err *err)
     print_real("min", stats.min);
     print_real("max", stats.max);
     print_real("mean", stats.sum / (double)x->nnz);
+    if (x->weight) {
+        print_real("weight_min", stats.least_weight);
+        print_real("weight_max", stats.most_weight);
+        print_real("weight_mean", stats.weights / (double)x->nnz);
+    }
     print_count("duplicates", r->report.duplicates);
     print_count("empty_users", count_zeros(users, x->rows));
     print_count("empty_items", count_zeros(items, x->cols));
@@ -222,7 +228,9 @@ static gcg_status check_rest(const check_settings *s, const gcg_read_options *op
     gcg_read_report report;
     gcg_status status = GCG_OK;
     double lambda_max;
-    if (s->test) status = gcg_pairs_read(&s->test, 1, options, r->users, r->items, diag, &test, &report, err);
+    gcg_read_options plain = *options;
+    plain.weights = NULL;
+    if (s->test) status = gcg_pairs_read(&s->test, 1, &plain, r->users, r->items, diag, &test, &report, err);
     if (status == GCG_OK) status = print_ratings(r, err);
     if (status == GCG_OK && s->test) status = print_test(r, &test, err);
     if (status == GCG_OK && s->lambda_max) {

@@ -36,6 +36,7 @@ static const opt_entry table[] = {
     READING_LAYOUT(convert_settings, reading),
     READING_VALUES(convert_settings, reading),
     READING_DUPLICATES(convert_settings, reading),
+    READING_WEIGHTS(convert_settings, reading, "column of weights (> 0), to be written too"),
     OPT_HEADING("running"),
     THREADS_OPTION(convert_settings, "threads (auto: the processors that are allowed)"),
     OPT_QUIET(convert_settings),

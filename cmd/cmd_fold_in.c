@@ -59,6 +59,7 @@ static const opt_entry table[] = {
     READING_LAYOUT(fold_settings, reading),
     READING_VALUES(fold_settings, reading),
     READING_DUPLICATES(fold_settings, reading),
+    READING_WEIGHTS(fold_settings, reading, "column of weights (> 0) of the ratings in the loss"),
     OPT_HEADING("running"),
     THREADS_OPTION(fold_settings, "threads (auto: the processors that are allowed)"),
     OPT_QUIET(fold_settings),
@@ -87,27 +88,30 @@ static double ridge_of(const fold *f, int64_t n)
     return f->lambda * gcg_norm_weight(n, f->exponent, f->mean, f->smooth);
 }
 
-/* Items and values of user's ratings that can be used; returns how many. */
-static int64_t collect(const fold *f, int32_t user, int32_t *item, double *value)
+/* Items, values and weights of user's ratings that can be used; returns how many. */
+static int64_t collect(const fold *f, int32_t user, int32_t *item, double *value, double *weight)
 {
     const gcg_csr *x = &f->ratings.x;
     int64_t n = 0;
     for (int64_t p = x->row_ptr[user]; p < x->row_ptr[user + 1]; p++) {
         if (f->item[x->col[p]] < 0) continue;
         item[n] = f->item[x->col[p]];
+        weight[n] = x->weight ? (double)x->weight[p] : 1;
         value[n++] = gcg_csr_value(x, p);
     }
     return n;
 }
 
 /* Sets bias, counts and factors of the user's row in the model. */
-static gcg_status fold_row(const fold *f, int32_t i, int64_t n, const int32_t *item, double *value, double *u)
+static gcg_status fold_row(const fold *f, int32_t i, int64_t n, const int32_t *item, double *value,
+                           const double *weight, double *u)
 {
     gcg_model *m = f->model;
     double sum = 0, bias = gcg_center_user_bias(m->center, m->mu, m->item_bias, n, item, value);
     for (int64_t c = 0; c < n; c++) sum += value[c];
     for (int64_t c = 0; c < n; c++) value[c] -= m->mu + bias + m->item_bias[item[c]];
-    gcg_status status = gcg_fold_in_row(&m->v, ridge_of(f, n), n, item, value, u, NULL);
+    gcg_status status =
+        gcg_fold_in_row(&m->v, ridge_of(f, n), n, item, value, f->ratings.x.weight ? weight : NULL, u, NULL);
     if (status) return status;
     for (int32_t q = 0; q < m->u.k; q++) gcg_factors_set(&m->u, i, q, u[q]);
     m->user_bias[i] = bias;
@@ -122,11 +126,16 @@ static gcg_status fold_user(const fold *f, int32_t user)
     int64_t room = x->row_ptr[user + 1] - x->row_ptr[user];
     int32_t *item = gcg_mem_alloc_array(room, sizeof *item);
     double *value = gcg_mem_alloc_array(room, sizeof *value),
+           *weight = gcg_mem_alloc_array(room, sizeof *weight),
            *u = gcg_mem_alloc_array(f->model->u.k, sizeof *u);
     gcg_status status = GCG_ERR_NOMEM;
-    if (item && value && u) status = fold_row(f, f->row[user], collect(f, user, item, value), item, value, u);
+    if (item && value && weight && u) {
+        int64_t n = collect(f, user, item, value, weight);
+        status = fold_row(f, f->row[user], n, item, value, weight, u);
+    }
     gcg_mem_free(item);
     gcg_mem_free(value);
+    gcg_mem_free(weight);
     gcg_mem_free(u);
     return status;
 }

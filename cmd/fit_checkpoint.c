@@ -187,10 +187,10 @@ static gcg_status compare(const fit_run *f, const facts *then, gcg_err *err)
                         ": give the same data and reading options",
                         then->ratings, then->users, then->items, now.ratings, now.users, now.items);
     if (then->data != now.data)
-        return gcg_fail(
-            err, GCG_ERR_DATA, name, 0, 0,
-            "is of other ratings or ids than those of TRAIN, though as many: give the same data and "
-            "reading options");
+        return gcg_fail(err, GCG_ERR_DATA, name, 0, 0,
+                        "is of other ratings or ids than those of TRAIN, or weights, though as many: give "
+                        "the same data and "
+                        "reading options");
     if (then->valid != now.valid)
         return gcg_fail(err, GCG_ERR_DATA, name, 0, 0,
                         "is of other validation ratings than those of --valid, by which --keep best chooses");

@@ -58,6 +58,7 @@ static gcg_status read_set(const fit_settings *s, const char *path, fit_data *d,
 {
     gcg_read_report report;
     gcg_read_options options = options_of(s, d);
+    options.weights = NULL; /* errors of all test ratings count alike */
     if (!path) return GCG_OK;
     set->given = 1;
     return gcg_pairs_read(&path, 1, &options, d->ratings.users, d->ratings.items, diag, &set->pairs, &report,
@@ -72,7 +73,8 @@ static gcg_status take_pairs(const fit_settings *s, fit_data *d, gcg_diag *diag,
     int64_t missing = 0;
     gcg_read_options options = options_of(s, d);
     options.pairs = options.no_ratings = 1;
-    options.implicit = 0; /* says something of the training file only */
+    options.implicit = 0; /* says something of the training file only, as weights do */
+    options.weights = NULL;
     gcg_status status = gcg_pairs_read(&s->test_pairs, 1, &options, d->ratings.users, d->ratings.items, diag,
                                        &pairs, &report, err);
     if (!status) status = gcg_ratings_take_pairs(&d->ratings, &pairs, &d->test.pairs, &missing, err);
@@ -110,6 +112,16 @@ static gcg_status split(const fit_settings *s, fit_data *d, gcg_diag *diag, gcg_
     return status;
 }
 
+/* The plain loss has faster passes. */
+static void drop_equal_weights(fit_data *d)
+{
+    gcg_csr *x = &d->ratings.x;
+    if (!x->weight || d->stats.least_weight != 1 || d->stats.most_weight != 1) return;
+    gcg_csr_free_array(x, x->weight);
+    x->weight = NULL;
+    report_note("all weights are 1: the loss is the plain one");
+}
+
 gcg_status fit_read(const fit_settings *s, fit_data *d, gcg_diag *diag, gcg_err *err)
 {
     double start = gcg_clock_now();
@@ -122,6 +134,7 @@ gcg_status fit_read(const fit_settings *s, fit_data *d, gcg_diag *diag, gcg_err 
     if (d->test.given) warn_about(d, &d->test);
     if (d->valid.given) warn_about(d, &d->valid);
     d->stats = gcg_csr_value_stats(&d->ratings.x);
+    drop_equal_weights(d);
     return gcg_margins_compute(&d->ratings.x, &d->margins, err);
 }
 

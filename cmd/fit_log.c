@@ -78,10 +78,14 @@ void fit_log_head_data(fit_log *log)
 
 void fit_log_head(fit_log *log, const fit_plan *plan, double lambda_max, int threads)
 {
+    char quoted[256];
     const fit_data *d = log->d;
     const fit_settings *s = log->s;
     put_number(log, "center", d->center.mu);
     put(log, "# center_kind\t%s\n", fit_center_names[s->center]);
+    put(log, "# weights\t%s\n",
+        s->reading.weights ? gcg_quote(quoted, s->reading.weights, (int64_t)strlen(s->reading.weights))
+                           : "none");
     put_number(log, "norm_exponent_user", s->norm.exponent_user);
     put_number(log, "norm_exponent_item", s->norm.exponent_item);
     put_number(log, "norm_smooth", s->norm.smooth);

@@ -165,6 +165,7 @@ static void count_part(const fit_settings *s, const gcg_csr *x, memory_table *t)
     if (s->command != FIT_CV && !s->lambda_auto) return;
     t->pairs +=
         x->nnz * (value + (int64_t)sizeof(int32_t)) + ((int64_t)x->rows + 1) * (int64_t)sizeof(int64_t);
+    if (x->weight) t->pairs += x->nnz * (int64_t)sizeof *x->weight;
     t->pairs += x->nnz / (s->command == FIT_CV ? s->folds : 1) * pair;
 }
 

@@ -200,6 +200,7 @@ static const opt_entry table[] = {
      .max = 1,
      .resume = OPT_RESUMED,
      .help = "mix equal weights in, this share of all: 0 (default) to 1"},
+    READING_WEIGHTS(fit_settings, reading, "column of weights (> 0) of the ratings in the loss (none)"),
     OPT_HEADING("stop"),
     {.name = "gap",
      .kind = OPT_REAL,
@@ -582,6 +583,7 @@ static int check_solver(const fit_settings *s)
                           : s->certify                     ? "certify"
                           : s->init                        ? "init"
                           : gcg_norm_is_weighted(&s->norm) ? "norm-weights"
+                          : s->reading.weights             ? "weights"
                           : s->resume                      ? "resume"
                           : s->checkpoint || s->has_every  ? "checkpoint"
                                                            : NULL;

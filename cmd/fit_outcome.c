@@ -86,6 +86,7 @@ static gcg_status describe(const fit_outcome *o, char **text, gcg_err *err)
     gcg_json_string(&j, "memory_plan", o->plan->text);
     gcg_json_string(&j, "precision", fit_precision_names[s->precision]);
     gcg_json_string(&j, "center", fit_center_names[s->center]);
+    gcg_json_boolean(&j, "weights", x->weight != NULL);
     gcg_json_number(&j, "norm_exponent_user", s->norm.exponent_user);
     gcg_json_number(&j, "norm_exponent_item", s->norm.exponent_item);
     gcg_json_number(&j, "norm_smooth", s->norm.smooth);

@@ -35,14 +35,15 @@ int32_t memory_rank(const gcg_csr *x, int64_t limit)
 memory_table memory_of_data(const gcg_ratings *r)
 {
     const gcg_csr *x = &r->x;
-    const int64_t reading_float = 16, reading_double = 24; /* bytes a rating: io/ratings.c */
+    const int64_t reading_float = 16, reading_double = 24; /* bytes a rating: io/fill.h */
+    const int64_t weights = x->weight ? sizeof *x->weight : 0;
     int64_t sides = (int64_t)x->rows + x->cols;
     return (memory_table){
         .program = PROGRAM_BYTES,
         .store = gcg_csr_resident_bytes(x),
         .ids = gcg_idmap_bytes(r->users) + gcg_idmap_bytes(r->items),
         .means = sides * (int64_t)(sizeof(int64_t) + sizeof(double)),
-        .reading = x->map ? 0 : x->nnz * (x->val_f ? reading_float : reading_double),
+        .reading = x->map ? 0 : x->nnz * ((x->val_f ? reading_float : reading_double) + weights),
     };
 }
 

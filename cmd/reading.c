@@ -42,6 +42,7 @@ gcg_read_options reading_options(const reading_settings *s)
     o.format = (gcg_format)s->format;
     o.header = (gcg_header)s->header;
     o.columns = s->columns;
+    o.weights = s->weights;
     o.implicit = s->implicit;
     o.no_ratings = s->no_ratings;
     o.duplicates = (gcg_duplicates)s->duplicates;

@@ -9,7 +9,7 @@ enum { READING_MAX_VALUE_MAPS = 64 };
 
 typedef struct {
     int format, header, duplicates;
-    const char *columns;
+    const char *columns, *weights;
     int implicit, no_ratings;
     struct {
         gcg_value_map map[READING_MAX_VALUE_MAPS];
@@ -19,8 +19,8 @@ typedef struct {
 
 /* Table entries for a settings struct S whose field M is a reading_settings, so that every subcommand words
  * its options alike. A subcommand takes the groups that mean something to it: READING_LAYOUT (any file),
- * READING_VALUES (files with ratings), READING_DUPLICATES (training files), READING_PAIRS (files that may
- * have pairs only). */
+ * READING_VALUES (files with ratings), READING_DUPLICATES and READING_WEIGHTS (training files), READING_PAIRS
+ * (files that may have pairs only). */
 extern const char *const reading_formats[], *const reading_headers[], *const reading_duplicates[];
 int reading_parse_value_map(const char *text, void *field, char *message, size_t size);
 
@@ -56,6 +56,12 @@ int reading_parse_value_map(const char *text, void *field, char *message, size_t
     {                                                                                                        \
         .name = "duplicates", .kind = OPT_CHOICE, .offset = offsetof(S, M.duplicates), .argument = "POLICY", \
         .choices = reading_duplicates, .help = "a pair that occurs twice: error, first, last, mean or sum"   \
+    }
+
+#define READING_WEIGHTS(S, M, HELP)                                                                          \
+    {                                                                                                        \
+        .name = "weights", .kind = OPT_TEXT, .offset = offsetof(S, M.weights), .argument = "COL",            \
+        .help = HELP                                                                                         \
     }
 
 #define READING_PAIRS(S, M)                                                                                  \

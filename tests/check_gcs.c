@@ -340,7 +340,8 @@ START_TEST(other_byte_orders_and_newer_versions_are_refused)
 {
     header_is_refused(8, 0x04030201, 4, "big-endian");
     header_is_refused(8, 0x02010403, 4, "check sum of its header");
-    header_is_refused(12, 2, 4, "version 2, this gcg-mc reads version 1");
+    header_is_refused(12, 3, 4, "version 3, this gcg-mc reads version 2");
+    header_is_refused(12, 2, 4, "contradict"); /* no weights */
     header_is_refused(12, 0xffffffff, 4, "version 4294967295");
     header_is_refused(12, 0, 4, "check sum of its header");
     header_is_refused(0, 'P', 1, "not a binary store");
@@ -549,6 +550,112 @@ START_TEST(failing_memory_is_reported_by_writer_and_reader)
     }
     gcg_ratings_release(&r);
     file_release(&f);
+}
+END_TEST
+
+/* ---- weights ---- */
+
+enum { WEIGHTS_AT = 176 };
+
+static void make_weighted(gcg_ratings *r, shape s)
+{
+    make(r, s);
+    ck_assert_int_eq(gcg_csr_add_weights(&r->x, NULL), GCG_OK);
+    for (int64_t p = 0; p < r->x.nnz; p++) r->x.weight[p] = 0.1f * (float)(1 + p % 70);
+}
+
+static void write_weighted(file *f)
+{
+    gcg_ratings r;
+    make_weighted(&r, small);
+    ck_assert_int_eq(gcg_gcs_write(&r, to_file(f), &err), GCG_OK);
+    gcg_ratings_release(&r);
+}
+
+START_TEST(weights_are_kept_in_a_section_of_their_own)
+{
+    gcg_ratings r, again;
+    file f = {0};
+    const shape large = {.rows = 3000, .cols = 900, .n = 1200000}; /* two chunks of weights */
+    for (int kind = 0; kind < 2; kind++) {
+        make_weighted(&r, kind ? large : small);
+        ck_assert_int_eq(gcg_gcs_write(&r, to_file(&f), &err), GCG_OK);
+        ck_assert_int_eq(f.bytes[12], 2);
+        size_t at = (size_t)number_at(&f, WEIGHTS_AT);
+        ck_assert_uint_eq(at % PAGE, 0);
+        ck_assert_uint_eq(number_at(&f, WEIGHTS_AT + 8), (uint64_t)r.x.nnz * 4);
+        ck_assert_uint_gt(at, section_at(&f, 4));
+        ck_assert_uint_lt(at, section_at(&f, 5));
+        ck_assert_mem_eq(f.bytes + at, r.x.weight, (size_t)r.x.nnz * 4);
+        ck_assert_msg(open_bytes(f.bytes, f.size, &again) == GCG_OK, "%s", err.text);
+        same_ratings(&r, &again);
+        ck_assert_mem_eq(again.x.weight, r.x.weight, (size_t)r.x.nnz * 4);
+        ck_assert_int_eq(gcg_csr_own(&again.x, NULL), GCG_OK);
+        ck_assert_mem_eq(again.x.weight, r.x.weight, (size_t)r.x.nnz * 4);
+        gcg_ratings_release(&again);
+        gcg_ratings_release(&r);
+        file_release(&f);
+    }
+    ck_assert_int_eq(gcg_mem_blocks(), 0);
+}
+END_TEST
+
+/* A store with this weight, under right check sums. */
+static void weight_is_taken(float weight, int good)
+{
+    file f = {0};
+    write_weighted(&f);
+    size_t at = (size_t)number_at(&f, WEIGHTS_AT), sums = section_at(&f, 5);
+    memcpy(f.bytes + at + 99 * 4, &weight, 4);
+    put_number(&f, sums + 40, gcg_gcs_hash(f.bytes + at, 400), 8);
+    put_number(&f, SUMS_HASH, gcg_gcs_hash(f.bytes + sums, 48), 8);
+    seal_header(&f);
+    ck_assert_int_eq(open_bytes(f.bytes, f.size, NULL), good ? GCG_OK : GCG_ERR_DATA);
+    if (!good)
+        ck_assert_msg(strstr(err.text, "the weights are not those of a rating matrix"), "%s", err.text);
+    file_release(&f);
+}
+
+START_TEST(weights_that_are_none_are_refused)
+{
+    static const float bad[] = {0, -1, INFINITY, NAN, -0.0f, 1e-40f};
+    weight_is_taken(1, 1);
+    for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) weight_is_taken(bad[k], 0);
+    file f = {0};
+    write_weighted(&f);
+    f.bytes[number_at(&f, WEIGHTS_AT)] ^= 1;
+    ck_assert_int_eq(open_bytes(f.bytes, f.size, NULL), GCG_ERR_DATA);
+    ck_assert_msg(strstr(err.text, "check sum of the weights"), "%s", err.text);
+    file_release(&f);
+    for (size_t at = WEIGHTS_AT; at <= WEIGHTS_AT + 8; at += 8) {
+        write_weighted(&f);
+        put_number(&f, at, number_at(&f, at) + PAGE, 8);
+        seal_header(&f);
+        ck_assert_int_eq(open_bytes(f.bytes, f.size, NULL), GCG_ERR_DATA);
+        ck_assert_msg(strstr(err.text, "contradict"), "%s", err.text);
+        file_release(&f);
+    }
+}
+END_TEST
+
+START_TEST(weights_are_written_as_short_as_the_float_allows)
+{
+    static const struct {
+        float weight;
+        const char *text;
+    } some[] = {{1, "1"}, {0.1f, "0.1"}, {2.5f, "2.5"}, {1e-30f, "1e-30"}, {16777216, "16777216"}};
+    char text[GCG_VALUE_TEXT + 1];
+    for (size_t k = 0; k < sizeof some / sizeof *some; k++) {
+        text[gcg_weight_text(some[k].weight, text)] = '\0';
+        ck_assert_str_eq(text, some[k].text);
+    }
+    gcg_rng rng;
+    gcg_rng_init(&rng, 4, 0);
+    for (int k = 0; k < 20000; k++) {
+        float weight = (float)exp(20 * gcg_rng_normal(&rng));
+        text[gcg_weight_text(weight, text)] = '\0';
+        ck_assert_float_eq((float)strtod(text, NULL), weight);
+    }
 }
 END_TEST
 
@@ -854,6 +961,9 @@ int main(void)
     tcase_add_test(c, stores_of_many_chunks_are_checked_chunk_by_chunk);
     tcase_add_test(c, columns_are_compared_across_chunks);
     tcase_add_test(c, failing_memory_is_reported_by_writer_and_reader);
+    tcase_add_test(c, weights_are_kept_in_a_section_of_their_own);
+    tcase_add_test(c, weights_that_are_none_are_refused);
+    tcase_add_test(c, weights_are_written_as_short_as_the_float_allows);
     tcase_add_test(c, ratings_are_printed_as_short_as_they_can_be_read_back);
     tcase_add_checked_fixture(d, setup, teardown);
     tcase_add_test(d, a_store_is_mapped_as_training_set_and_streamed_with_others);

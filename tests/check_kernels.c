@@ -754,6 +754,95 @@ START_TEST(passes_with_scales_are_passes_on_scaled_factors)
 }
 END_TEST
 
+/* Weights 4^(e_i + e_j), kept by powers of 2 on both sides: each pass equals the one with scales 2^e and
+ * ratings times them, which are exact, at most in another order of rounding. */
+static void check_weighted(shape which, gcg_dtype type, int k, int kept)
+{
+    fixture f, g; /* with weights; with scales */
+    fixture_init(&f, which, 0, type, k);
+    fixture_init(&g, which, 0, type, k);
+    double tiny = type == GCG_FLOAT ? 2e-4 : 1e-11, s[4], t[4];
+    double *a = naive_alloc((size_t)f.x.rows, sizeof *a), *b = naive_alloc((size_t)f.x.cols, sizeof *b);
+    for (int i = 0; i < f.x.rows; i++) a[i] = ldexp(1, i % 3 - 1);
+    for (int j = 0; j < f.x.cols; j++) b[j] = ldexp(1, j % 2);
+    gcg_scales scales = {a, b, rounded(f.x.rows, a), rounded(f.x.cols, b), 0};
+    gcg_pass_set_scales(g.pass, &scales);
+    ck_assert_int_eq(gcg_csr_add_weights(&f.x, NULL), GCG_OK);
+    for (int i = 0; i < f.x.rows; i++)
+        for (int64_t p = f.x.row_ptr[i]; p < f.x.row_ptr[i + 1]; p++) {
+            double root = a[i] * b[f.x.col[p]];
+            f.x.weight[p] = (float)(root * root);
+            if (g.x.val_f)
+                g.x.val_f[p] *= (float)root;
+            else
+                g.x.val_d[p] *= root;
+        }
+    gcg_pass_free(f.pass); /* it has to know that there are weights */
+    ck_assert_int_eq(gcg_pass_new(&f.x, &f.pass, NULL), GCG_OK);
+    for (int64_t p = 0; p < f.x.nnz; p++) ck_assert(real_at(&f, f.r, p) == real_at(&g, g.r, p));
+    s[0] = gcg_pass_residual(f.pass, &f.u, &f.v, f.b);
+    t[0] = gcg_pass_residual(g.pass, &g.u, &g.v, g.b);
+    check_sums(1, s, t, tiny);
+    check_array(&f, f.b, g.b, tiny);
+    const gcg_residual with = {type, kept ? f.r : NULL, &f.u, &f.v},
+                       other = {type, kept ? g.r : NULL, &g.u, &g.v};
+    gcg_pass_residual_next(f.pass, &f.du, &f.v, &with, f.b, s);
+    gcg_pass_residual_next(g.pass, &g.du, &g.v, &other, g.b, t);
+    check_sums(3, s, t, tiny * (double)(1 + f.x.nnz));
+    check_array(&f, f.b, g.b, tiny);
+    gcg_pass_moments(f.pass, &with, s);
+    gcg_pass_moments(g.pass, &other, t);
+    check_sums(2, s, t, tiny * (double)(1 + f.x.nnz));
+    gcg_pass_product(f.pass, &f.u, &f.dv, &with, kept ? f.b : NULL, s);
+    gcg_pass_product(g.pass, &g.u, &g.dv, &other, kept ? g.b : NULL, t);
+    check_sums(3, s, t, tiny * (double)(1 + f.x.nnz));
+    check_array(&f, f.b, g.b, tiny);
+    gcg_pass_line(f.pass, &f.u, &f.v, &f.du, &f.dv, &with, kept ? f.b : NULL, kept ? f.c : NULL, s);
+    gcg_pass_line(g.pass, &g.u, &g.v, &g.du, &g.dv, &other, kept ? g.b : NULL, kept ? g.c : NULL, t);
+    check_sums(4, s, t, tiny * (double)(1 + f.x.nnz));
+    check_array(&f, f.b, g.b, tiny);
+    check_array(&f, f.c, g.c, tiny);
+    gcg_factors *rows[2] = {&f.gu, &g.gu}, *cols[2] = {&f.gv, &g.gv};
+    for (int pass = 0; pass < 3; pass++) {
+        for (int w = 0; w < 2; w++) {
+            fixture *h = w ? &g : &f;
+            const gcg_residual *r = w ? &other : &with;
+            if (pass == 0) gcg_pass_gradient(h->pass, r, &h->u, &h->v, 0.5, rows[w], cols[w]);
+            if (pass == 1) gcg_pass_squares(h->pass, &h->u, &h->v, 0.5, rows[w], cols[w]);
+            if (pass == 2) gcg_pass_times(h->pass, r, &h->dv, rows[w]);
+            if (pass == 2) gcg_pass_times_t(h->pass, r, &h->du, cols[w]);
+        }
+        check_scaled_rows(rows[0], rows[1], a, 0, tiny);
+        check_scaled_rows(cols[0], cols[1], b, 0, tiny);
+    }
+    gcg_pass_matvec(f.pass, &with, f.in_cols, f.out_rows);
+    gcg_pass_matvec(g.pass, &other, f.in_cols, g.out_rows);
+    gcg_pass_matvec_t(f.pass, &with, f.in_rows, f.out_cols);
+    gcg_pass_matvec_t(g.pass, &other, f.in_rows, g.out_cols);
+    check_sums(f.x.rows, f.out_rows, g.out_rows, tiny);
+    check_sums(f.x.cols, f.out_cols, g.out_cols, tiny);
+    gcg_pass_scaled(f.pass, &with, f.b);
+    gcg_pass_scaled(g.pass, &other, g.b);
+    check_array(&f, f.b, g.b, tiny);
+    free(scales.row_f);
+    free(scales.col_f);
+    free(a);
+    free(b);
+    fixture_release(&f);
+    fixture_release(&g);
+}
+
+START_TEST(passes_with_weights_are_passes_with_their_roots_as_scales)
+{
+    if (!gcg_kernels_force(ISAS[_i])) return;
+    for (int t = 0; t < COUNT_FEW; t++)
+        for (int mode = 0; mode < 4; mode++)
+            check_weighted(t == 1 ? LONG_ROWS : MIXED, mode % 2 ? GCG_FLOAT : GCG_DOUBLE, FEW_RANKS[t],
+                           mode / 2);
+    gcg_kernels_force(NULL);
+}
+END_TEST
+
 START_TEST(products_are_adjoint)
 {
     fixture f;
@@ -980,6 +1069,7 @@ int main(void)
     tcase_add_test(tests, passes_are_counted_at_their_cost);
     tcase_add_test(tests, products_are_adjoint);
     tcase_add_loop_test(tests, passes_with_scales_are_passes_on_scaled_factors, 0, 3);
+    tcase_add_loop_test(tests, passes_with_weights_are_passes_with_their_roots_as_scales, 0, 3);
     tcase_add_test(tests, the_line_sums_are_the_coefficients_of_the_surrogate_along_the_line);
     tcase_add_loop_test(tests, vector_functions_equal_naive_loops, 0, 3);
     tcase_add_loop_test(tests, dots_and_combinations_of_many_vectors_equal_naive_loops, 0, 3);

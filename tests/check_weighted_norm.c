@@ -1,16 +1,17 @@
-/* The weighted trace norm: gcg_complete and gcg_lambda_max_weighted against an accelerated proximal gradient
- * on the dense Z = diag(sqrt p) W diag(sqrt q), the scales against their definition. The passes with scales
- * are in check_kernels. */
+/* The weighted trace norm and the weighted loss: gcg_complete and gcg_lambda_max_weighted against an
+ * accelerated proximal gradient on the dense Z = diag(sqrt p) W diag(sqrt q), the scales against their
+ * definition. The passes with scales and weights are in check_kernels. */
 #include "tests/naive.h"
 
 #include "base/parallel.h"
 #include "maths/kernels.h"
 #include "solvers/solver.h"
 
-/* A dense matrix, its mask, the same as ratings, and sqrt p_i q_j of its entries by the definition. */
+/* A dense matrix, its mask, the same as ratings, sqrt p_i q_j of its entries by the definition, and their
+ * weights in the loss. */
 typedef struct {
     int m, n;
-    double *x, *root;
+    double *x, *root, *c;
     char *mask;
     gcg_csr csr;
 } problem;
@@ -49,15 +50,20 @@ static problem problem_make(uint64_t seed, int m, int n)
     naive_rng g = naive_seed(seed);
     size_t size = (size_t)(m * n);
     double *u = naive_normals(&g, m * 2), *v = naive_normals(&g, n * 2);
-    problem p = {
-        m,  n, naive_multiply(m, n, 2, u, 0, v, 1), naive_alloc(size, sizeof(double)), naive_alloc(size, 1),
-        {0}};
+    problem p = {m,
+                 n,
+                 naive_multiply(m, n, 2, u, 0, v, 1),
+                 naive_alloc(size, sizeof(double)),
+                 naive_alloc(size, sizeof(double)),
+                 naive_alloc(size, 1),
+                 {0}};
     for (int i = 0; i < m; i++)
         for (int j = 0; j < n; j++) {
             int e = i * n + j, empty = i == m / 2 || j == n / 3;
             p.mask[e] = !empty && (e == 0 || naive_uniform(&g) < 1.3 / (1 + 0.15 * i * (1 + 0.3 * j)));
             p.x[e] = p.mask[e] ? 2 + p.x[e] + 0.3 * naive_normal(&g) : 0;
         }
+    for (size_t e = 0; e < size; e++) p.c[e] = 1;
     p.csr = naive_csr(m, n, p.x, p.mask, 1);
     free(u);
     free(v);
@@ -68,10 +74,25 @@ static void problem_release(problem *p)
 {
     free(p->x);
     free(p->root);
+    free(p->c);
     free(p->mask);
     gcg_csr_release(&p->csr);
 }
 
+/* Weights in the loss from 1/8 to 8; uniform > 0: all that one. */
+static void weigh_loss(problem *p, uint64_t seed, double uniform)
+{
+    naive_rng g = naive_seed(seed);
+    int64_t to = 0;
+    ck_assert_int_eq(gcg_csr_add_weights(&p->csr, NULL), GCG_OK);
+    for (int e = 0; e < p->m * p->n; e++) {
+        float c = (float)(uniform > 0 ? uniform : pow(2, 6 * naive_uniform(&g) - 3));
+        p->c[e] = (double)c;
+        if (p->mask[e]) p->csr.weight[to++] = c;
+    }
+}
+
+static const gcg_norm PLAIN = {0, 0, 0};
 static const gcg_norm NORMS[] = {{1, 1, 0}, {0.8, 0.8, 0}, {0.5, 1, 0.1}, {0, 1, 0}, {1, 0.3, 0.5}};
 enum { COUNT_NORMS = sizeof NORMS / sizeof *NORMS };
 
@@ -93,30 +114,33 @@ static gcg_solver_result solve(const gcg_csr *x, const gcg_solver_settings *set)
     return r;
 }
 
-/* X / sqrt(p q): lambda_max is its spectral norm. */
+/* c X / sqrt(p q): lambda_max is its spectral norm. */
 static double lambda_max_of(const problem *p)
 {
     size_t size = (size_t)(p->m * p->n);
     double *y = naive_alloc(size, sizeof *y);
-    for (size_t e = 0; e < size; e++) y[e] = p->mask[e] ? p->x[e] / p->root[e] : 0;
+    for (size_t e = 0; e < size; e++) y[e] = p->mask[e] ? p->c[e] * p->x[e] / p->root[e] : 0;
     double top = naive_spectral_norm(p->m, p->n, y);
     free(y);
     return top;
 }
 
-/* ---- the naive solver: 1/2 sum (x - z / root)^2 + lambda ||Z||_tr by steps of 1 / L, with restarts ---- */
+/* ---- the naive solver: 1/2 sum c (x - z / root)^2 + lambda ||Z||_tr by steps of 1 / L, with restarts ----
+ */
 
+/* r = c (x - z / root), minus the gradient in W. */
 static double loss_of(const problem *p, const double *z, double *r)
 {
     double sum = 0;
     for (int e = 0; e < p->m * p->n; e++) {
-        r[e] = p->mask[e] ? p->x[e] - z[e] / p->root[e] : 0;
-        sum += 0.5 * r[e] * r[e];
+        double d = p->mask[e] ? p->x[e] - z[e] / p->root[e] : 0;
+        r[e] = p->c[e] * d;
+        sum += 0.5 * r[e] * d;
     }
     return sum;
 }
 
-/* D(sR) at the best s for which ||s R / root||_sp <= lambda. */
+/* D(Y) = <Y, X> - 1/2 sum Y^2 / c at Y = s R, the best s for which ||s R / root||_sp <= lambda. */
 static double dual_of(const problem *p, const double *r, double lambda)
 {
     size_t size = (size_t)(p->m * p->n);
@@ -124,7 +148,7 @@ static double dual_of(const problem *p, const double *r, double lambda)
     for (size_t e = 0; e < size; e++) {
         y[e] = p->mask[e] ? r[e] / p->root[e] : 0;
         rx += r[e] * p->x[e];
-        rr += r[e] * r[e];
+        rr += r[e] * r[e] / p->c[e];
     }
     double s = fmax(0, fmin(rx / rr, lambda / naive_spectral_norm(p->m, p->n, y)));
     free(y);
@@ -139,7 +163,7 @@ static double naive_weighted(const problem *p, double lambda, double gap, double
            *r = naive_alloc(size, sizeof *r), *next = naive_alloc(size, sizeof *next), curvature = 0, t = 1,
            objective = INFINITY;
     for (size_t e = 0; e < size; e++)
-        if (p->mask[e]) curvature = fmax(curvature, 1 / (p->root[e] * p->root[e]));
+        if (p->mask[e]) curvature = fmax(curvature, p->c[e] / (p->root[e] * p->root[e]));
     *lower = -INFINITY;
     for (int it = 0; it < 200000 && objective - *lower > gap * objective; it++) {
         loss_of(p, y, r);
@@ -166,11 +190,12 @@ static double naive_weighted(const problem *p, double lambda, double gap, double
 /* The figures are those of W = U V', and the singular values those of Z. */
 static void check_figures(const problem *p, double lambda, const gcg_solver_result *r)
 {
-    double tiny = r->u.type == GCG_FLOAT ? 2e-5 : 1e-9, norm = 0, loss = 0, x_x = 0;
+    double tiny = r->u.type == GCG_FLOAT ? 2e-5 : 1e-9, norm = 0, loss = 0, x_x = 0, weights = 0;
     double *w = naive_product(&r->u, &r->v), *s = naive_alloc((size_t)(p->m + p->n), sizeof *s);
     for (int e = 0; e < p->m * p->n; e++) {
-        loss += p->mask[e] ? 0.5 * pow(p->x[e] - w[e], 2) : 0;
-        x_x += p->x[e] * p->x[e];
+        loss += p->mask[e] ? 0.5 * p->c[e] * pow(p->x[e] - w[e], 2) : 0;
+        x_x += p->c[e] * p->x[e] * p->x[e];
+        weights += p->mask[e] ? p->c[e] : 0;
         w[e] *= p->root[e];
     }
     naive_svd(p->m, p->n, w, s, NULL, NULL);
@@ -180,10 +205,12 @@ static void check_figures(const problem *p, double lambda, const gcg_solver_resu
     }
     ck_assert_double_eq_tol(r->last.nuc_norm, norm, tiny * (norm + 1e-300));
     ck_assert_double_eq_tol(r->last.objective, loss + lambda * norm, tiny * x_x);
-    ck_assert_double_eq_tol(r->last.train_rmse, sqrt(2 * loss / (double)p->csr.nnz), sqrt(tiny * x_x));
-    for (int q = 0; q < r->last.rank; q++) { /* left out: */
-        ck_assert_double_eq(gcg_factors_get(&r->u, p->m / 2, q), 0);
-        ck_assert_double_eq(gcg_factors_get(&r->v, p->n / 3, q), 0);
+    ck_assert_double_eq_tol(r->last.train_rmse, sqrt(2 * loss / weights), sqrt(tiny * x_x / weights));
+    /* the scale of an empty row is 0; without scales it is lost in rounding */
+    double left_out = r->last.nuc_norm * (p->root[0] == 1 ? tiny : 0);
+    for (int q = 0; q < r->last.rank; q++) {
+        ck_assert_double_le(fabs(gcg_factors_get(&r->u, p->m / 2, q)), left_out);
+        ck_assert_double_le(fabs(gcg_factors_get(&r->v, p->n / 3, q)), left_out);
     }
     free(w);
     free(s);
@@ -211,11 +238,13 @@ START_TEST(optima_equal_those_of_the_naive_solver)
     for (int t = 0; t < 3; t++) {
         problem p = problem_make((uint64_t)(50 + t), shapes[t][0], shapes[t][1]);
         double lower;
-        weigh(&p, &NORMS[_i]);
+        const gcg_norm *norm = _i < COUNT_NORMS ? &NORMS[_i] : _i % 2 ? &NORMS[1] : &PLAIN;
+        weigh(&p, norm);
+        if (_i >= COUNT_NORMS) weigh_loss(&p, (uint64_t)_i, 0);
         double lambda = ratios[(t + _i) % 3] * lambda_max_of(&p),
                upper = naive_weighted(&p, lambda, 1e-9, &lower);
         ck_assert_double_le(upper - lower, 1e-9 * upper);
-        gcg_solver_settings set = settings(&NORMS[_i], lambda, 1e-8);
+        gcg_solver_settings set = settings(norm, lambda, 1e-8);
         check_optimum(&p, &set, lower, upper);
         problem_release(&p);
     }
@@ -226,10 +255,12 @@ START_TEST(every_mode_reaches_the_optimum)
 {
     problem p = problem_make(60, 14, 11);
     double lower;
-    weigh(&p, &NORMS[1]);
+    const gcg_norm *norm = _i == 1 ? &PLAIN : &NORMS[1];
+    weigh(&p, norm);
+    if (_i > 0) weigh_loss(&p, 61, 0);
     double lambda = 0.1 * lambda_max_of(&p), upper = naive_weighted(&p, lambda, 1e-9, &lower);
     for (int mode = 0; mode < 6; mode++) {
-        gcg_solver_settings set = settings(&NORMS[1], lambda, mode == 1 ? 1e-5 : 1e-7);
+        gcg_solver_settings set = settings(norm, lambda, mode == 1 ? 1e-5 : 1e-7);
         set.precision = mode == 1 ? GCG_PRECISION_FLOAT : GCG_PRECISION_AUTO;
         set.plain = mode == 2;
         set.atoms = mode == 3;
@@ -239,7 +270,7 @@ START_TEST(every_mode_reaches_the_optimum)
         if (mode == 5) continue; /* no proof by Cholesky: below */
         check_optimum(&p, &set, lower, upper);
     }
-    gcg_solver_settings set = settings(&NORMS[1], lambda, 1e-7);
+    gcg_solver_settings set = settings(norm, lambda, 1e-7);
     set.ratings_kept = GCG_KEEP_NONE;
     gcg_solver_result r = solve(&p.csr, &set);
     ck_assert_double_le(r.last.objective, upper * (1 + 1e-7));
@@ -252,14 +283,16 @@ END_TEST
 
 START_TEST(lambda_max_is_that_of_the_scaled_ratings)
 {
-    for (int t = 0; t < COUNT_NORMS; t++) {
+    for (int t = 0; t < 2 * COUNT_NORMS; t++) {
         problem p = problem_make((uint64_t)(70 + t), 12, 15);
-        weigh(&p, &NORMS[t]);
+        const gcg_norm *norm = t == 2 * COUNT_NORMS - 1 ? &PLAIN : &NORMS[t % COUNT_NORMS];
+        weigh(&p, norm);
+        if (t >= COUNT_NORMS) weigh_loss(&p, (uint64_t)t, 0);
         double want = lambda_max_of(&p), got;
-        ck_assert_int_eq(gcg_lambda_max_weighted(&p.csr, &NORMS[t], 1, NULL, &got, NULL), GCG_OK);
+        ck_assert_int_eq(gcg_lambda_max_weighted(&p.csr, norm, 1, NULL, &got, NULL), GCG_OK);
         ck_assert_double_eq_tol(got, want, 1e-10 * want);
         for (int above = 0; above < 2; above++) {
-            gcg_solver_settings set = settings(&NORMS[t], want * (above ? 1.000001 : 0.99), 1e-9);
+            gcg_solver_settings set = settings(norm, want * (above ? 1.000001 : 0.99), 1e-9);
             gcg_solver_result r = solve(&p.csr, &set);
             ck_assert_int_eq(r.last.rank == 0, above);
             gcg_solver_result_release(&r);
@@ -443,6 +476,93 @@ START_TEST(equal_counts_are_the_plain_norm_whatever_the_exponent)
 }
 END_TEST
 
+static gcg_solver_result solve_kept(const problem *p, const gcg_norm *norm, double lambda, int mode)
+{
+    gcg_solver_settings set = settings(norm, lambda, 1e-4);
+    set.precision = mode % 2 ? GCG_PRECISION_FLOAT : GCG_PRECISION_DOUBLE;
+    set.ratings_kept = (gcg_rating_arrays)(mode / 2);
+    return solve(&p->csr, &set);
+}
+
+/* But for the rounding of the preconditioner, whose sums of squares are fused where there are no weights. */
+START_TEST(weights_of_1_are_none)
+{
+    for (int narrow = 0; narrow < 2; narrow++)
+        for (int mode = 0; mode < 6; mode++) {
+            problem p = problem_make(94, 60, 50);
+            const gcg_norm *norm = mode == 2 ? &NORMS[1] : &PLAIN;
+            for (int64_t q = 0; q < p.csr.nnz && narrow; q++) p.csr.val_d[q] = (double)(float)p.csr.val_d[q];
+            if (narrow) ck_assert_int_eq(gcg_csr_narrow(&p.csr, NULL), GCG_OK);
+            gcg_solver_result a = solve_kept(&p, norm, 2, mode);
+            weigh_loss(&p, 1, 1);
+            gcg_solver_result b = solve_kept(&p, norm, 2, mode);
+            ck_assert_int_gt(a.last.rank, 1);
+            double tiny = mode % 2 ? 1e-5 : 1e-9;
+            ck_assert_int_eq(a.last.rank, b.last.rank);
+            ck_assert_double_eq_tol(a.last.objective, b.last.objective, tiny * a.last.objective);
+            ck_assert_double_eq_tol(a.last.train_rmse, b.last.train_rmse, tiny);
+            for (int q = 0; q < a.last.rank; q++)
+                ck_assert_double_eq_tol(a.singular_values[q], b.singular_values[q],
+                                        100 * tiny * a.singular_values[0]);
+            gcg_solver_result_release(&a);
+            gcg_solver_result_release(&b);
+            problem_release(&p);
+        }
+}
+END_TEST
+
+/* F is 4^k times what it was: exact in binary, so that every step is the same. */
+START_TEST(weights_and_lambda_times_a_power_of_4_give_the_same_matrix_to_the_byte)
+{
+    for (int mode = 0; mode < 6; mode++)
+        for (int k = -3; k <= 5; k += 8) {
+            problem p = problem_make(97, 40, 50);
+            const gcg_norm *norm = mode == 3 ? &NORMS[2] : &PLAIN;
+            weigh_loss(&p, 2, 0);
+            gcg_solver_result a = solve_kept(&p, norm, 2, mode);
+            for (int64_t q = 0; q < p.csr.nnz; q++) p.csr.weight[q] *= (float)pow(4, k);
+            gcg_solver_result b = solve_kept(&p, norm, 2 * pow(4, k), mode);
+            ck_assert_int_gt(a.last.rank, 1);
+            b.last.objective *= pow(4, -k);
+            b.last.dual *= pow(4, -k);
+            check_same_bytes(&a, &b);
+            gcg_solver_result_release(&a);
+            gcg_solver_result_release(&b);
+            problem_release(&p);
+        }
+}
+END_TEST
+
+/* Every user twice: the optimum has the same row twice, and ||[W; W]||_tr = sqrt 2 ||W||_tr. */
+START_TEST(a_weight_of_2_is_a_rating_twice)
+{
+    enum { M = 12, N = 9 };
+    problem p = problem_make(98, M, N);
+    double *twice = naive_alloc(2 * M * N, sizeof *twice);
+    char *mask = naive_alloc(2 * M * N, 1);
+    for (int e = 0; e < M * N; e++) {
+        mask[e] = mask[M * N + e] = p.mask[e];
+        twice[e] = twice[M * N + e] = p.x[e];
+    }
+    gcg_csr x = naive_csr(2 * M, N, twice, mask, 1);
+    weigh_loss(&p, 1, 2);
+    gcg_solver_settings one = settings(&PLAIN, 2, 1e-9), two = settings(&PLAIN, 2 / sqrt(2), 1e-9);
+    gcg_solver_result a = solve(&p.csr, &one), b = solve(&x, &two);
+    ck_assert_int_gt(a.last.rank, 1);
+    ck_assert_double_eq_tol(a.last.objective, b.last.objective, 2e-9 * a.last.objective);
+    double *w = naive_product(&a.u, &a.v), *v = naive_product(&b.u, &b.v);
+    for (int e = 0; e < 2 * M * N; e++) ck_assert_double_eq_tol(v[e], w[e % (M * N)], 1e-3);
+    free(w);
+    free(v);
+    free(twice);
+    free(mask);
+    gcg_csr_release(&x);
+    gcg_solver_result_release(&a);
+    gcg_solver_result_release(&b);
+    problem_release(&p);
+}
+END_TEST
+
 /* ---- starting from an earlier result ---- */
 
 static gcg_status note_start(const gcg_progress *p, void *user, gcg_err *err)
@@ -567,6 +687,10 @@ START_TEST(out_of_memory_is_told_at_every_allocation)
     j.set.max_iter = 3;
     ck_assert_int_ge(naive_fail_each_allocation(complete_once, &j), 40);
     ck_assert_int_ge(naive_fail_each_allocation(lambda_max_once, &j), 12);
+    weigh_loss(&j.p, 1, 0);
+    ck_assert_int_ge(naive_fail_each_allocation(complete_once, &j), 40);
+    j.set.norm = PLAIN;
+    ck_assert_int_ge(naive_fail_each_allocation(complete_once, &j), 40);
     problem_release(&j.p);
 }
 END_TEST
@@ -576,8 +700,8 @@ int main(void)
     Suite *suite = suite_create("weighted norm");
     TCase *c = tcase_create("weighted norm");
     tcase_set_timeout(c, 120);
-    tcase_add_loop_test(c, optima_equal_those_of_the_naive_solver, 0, COUNT_NORMS);
-    tcase_add_test(c, every_mode_reaches_the_optimum);
+    tcase_add_loop_test(c, optima_equal_those_of_the_naive_solver, 0, 2 * COUNT_NORMS);
+    tcase_add_loop_test(c, every_mode_reaches_the_optimum, 0, 3);
     tcase_add_test(c, lambda_max_is_that_of_the_scaled_ratings);
     tcase_add_test(c, scales_are_those_of_the_definition);
     tcase_add_test(c, weights_have_mean_1_over_the_ratings);
@@ -586,6 +710,9 @@ int main(void)
     tcase_add_test(c, the_result_is_the_same_bytes_at_1_2_3_and_7_threads);
     tcase_add_test(c, exponents_of_0_are_the_plain_norm_to_the_byte);
     tcase_add_test(c, equal_counts_are_the_plain_norm_whatever_the_exponent);
+    tcase_add_test(c, weights_of_1_are_none);
+    tcase_add_test(c, weights_and_lambda_times_a_power_of_4_give_the_same_matrix_to_the_byte);
+    tcase_add_test(c, a_weight_of_2_is_a_rating_twice);
     tcase_add_test(c, a_start_is_taken_as_factors_of_w);
     tcase_add_loop_test(c, heavy_tails_reach_small_gaps_and_every_bound_is_true, 0, 2);
     tcase_add_test(c, out_of_memory_is_told_at_every_allocation);

@@ -38,7 +38,8 @@ ok "gcg-mc-log(5) has exactly the keys and columns of a log" diff <(log_names) <
 done_names() { sed -n 's/^ *"\([a-z_]*\)":.*/\1/p' m.done | sort; }
 done_documented() { sed -n '/^\.Sh FILES/,/^\.Sh EXIT/s/^\.It Cm //p' "$ROOT/man/gcg-mc-fit.1" | sed 's/ , /\n/g' | sort; }
 ok "gcg-mc-fit(1) has exactly the keys of MODEL.done" diff <(done_names) <(done_documented)
-check_names() { "$GCG" check --quiet --test row.csv --lambda-max row.csv | cut -f 1 | sed 's/:.*//' | sort -u; }
+sed 's/$/,1/' row.csv >weighted.csv
+check_names() { "$GCG" check --quiet --weights 4 --test row.csv --lambda-max weighted.csv | cut -f 1 | sed 's/:.*//' | sort -u; }
 check_documented() { sed -n 's/^\.It Cm //p' "$ROOT/man/gcg-mc-check.1" | sed -e 's/ , \(Cm \)*/\n/g' -e 's/ Ns [^\n]*//g' | sort -u; }
 ok "gcg-mc-check(1) has exactly the keys of check" diff <(check_names) <(check_documented)
 

@@ -36,6 +36,7 @@ gcg_status gcg_exclusion_read(const char *const *paths, int path_count, const gc
     gcg_ratings r;
     o.pairs = 1;
     o.duplicates = GCG_DUP_LAST;
+    o.weights = NULL;
     *out = (gcg_exclusion){0};
     gcg_status status = gcg_ratings_read(paths, path_count, &o, diag, &r, err);
     if (status) return status;

@@ -97,6 +97,21 @@ static void place_values(int64_t part, void *ctx)
                 x->val_f[p] = ((const float *)job->points->value.chunk[k])[i];
         }
         gcg_chunks_drop(&job->points->value, k);
+        if (!job->keep_users && !job->points->weighted) gcg_chunks_drop(&job->points->user, k);
+    }
+}
+
+static void place_weights(int64_t part, void *ctx)
+{
+    const fill_job *job = ctx;
+    gcg_csr *x = job->x;
+    uint32_t *place = job->count[part];
+    for (int64_t k = first_chunk(job, part); k < first_chunk(job, part + 1); k++) {
+        const int32_t *user = job->points->user.chunk[k];
+        const float *weight = job->points->weight.chunk[k];
+        int64_t n = gcg_points_in_chunk(job->points, k);
+        for (int64_t i = 0; i < n; i++) x->weight[x->row_ptr[user[i]] + place[user[i]]++] = weight[i];
+        gcg_chunks_drop(&job->points->weight, k);
         if (!job->keep_users) gcg_chunks_drop(&job->points->user, k);
     }
 }
@@ -116,6 +131,11 @@ static gcg_status fill(fill_job *job, gcg_err *err)
         x->val_f = gcg_mem_alloc_array(x->nnz, sizeof *x->val_f);
     if (!x->val_d && !x->val_f) return gcg_fail_memory(err, "ratings");
     gcg_par_blocks(job->parts, place_values, job);
+    if (!job->points->weighted) return GCG_OK;
+    status = gcg_csr_add_weights(x, err);
+    if (status != GCG_OK) return status;
+    rewind_places(job);
+    gcg_par_blocks(job->parts, place_weights, job);
     return GCG_OK;
 }
 

@@ -5,8 +5,8 @@
  * back as they go. Rows are left in input order; rows.h sorts them. Inside src/io only.
  *
  * Memory per rating, ids apart: 12 bytes of points, then columns (4) come while the items' chunks (4) go,
- * then values (4) while the values' chunks (4) go: at most 16, or 24 with doubles. The counts take at most
- * one byte more. */
+ * then values (4) while the values' chunks (4) go: at most 16, or 24 with doubles. Weights take 4 more.
+ * The counts take at most one byte more. */
 #ifndef GCG_IO_FILL_H
 #define GCG_IO_FILL_H
 

@@ -233,16 +233,20 @@ const char *gcg_format_not_text(const char *text, int64_t length)
     return in_first_line || 10 * controls > n ? "binary data, not a rating file" : NULL;
 }
 
+int gcg_column_parse(const char *text, int64_t length, gcg_column *column)
+{
+    *column = (gcg_column){.text = text, .length = length};
+    if (length == 0) return 0;
+    return !all_digits(text, text + length) ||
+           (gcg_count_parse(text, length, &column->number) && column->number > 0);
+}
+
 int gcg_columns_parse(const char *text, gcg_column parts[3])
 {
     for (int count = 0; count < 3; text++) {
         const char *comma = strchr(text, ',');
         int64_t length = comma ? comma - text : (int64_t)strlen(text);
-        gcg_column *c = &parts[count++];
-        *c = (gcg_column){.text = text, .length = length};
-        if (length == 0) return 0;
-        if (all_digits(text, text + length) && (!gcg_count_parse(text, length, &c->number) || c->number == 0))
-            return 0;
+        if (!gcg_column_parse(text, length, &parts[count++])) return 0;
         text += length;
         if (!comma) return count >= 2 ? count : 0;
     }

@@ -57,5 +57,7 @@ typedef struct {
     int64_t number; /* from 1; 0: it is a name */
 } gcg_column;
 int gcg_columns_parse(const char *text, gcg_column parts[3]);
+/* One column, likewise: 0 when text is none. */
+int gcg_column_parse(const char *text, int64_t length, gcg_column *column);
 
 #endif

@@ -5,9 +5,10 @@
 
 static const uint64_t NONE = UINT64_MAX; /* no id */
 
-void gcg_found_init(gcg_found *f, const gcg_idmap *users, const gcg_idmap *items, int keep_lines)
+void gcg_found_init(gcg_found *f, const gcg_idmap *users, const gcg_idmap *items, int keep_lines,
+                    int weighted)
 {
-    *f = (gcg_found){.records = users == NULL, .keep_lines = keep_lines};
+    *f = (gcg_found){.records = users == NULL, .keep_lines = keep_lines, .weighted = weighted};
     f->user.known = users;
     f->item.known = items;
 }
@@ -24,6 +25,7 @@ void gcg_found_release(gcg_found *f)
     release_side(&f->user);
     release_side(&f->item);
     gcg_mem_free(f->value);
+    gcg_mem_free(f->weight);
     gcg_mem_free(f->record);
     gcg_mem_free(f->run);
     *f = (gcg_found){0};
@@ -44,11 +46,15 @@ static gcg_status columns_reserve(gcg_found *f, int64_t n, gcg_err *err)
     gcg_mem_free(f->user.code);
     gcg_mem_free(f->item.code);
     gcg_mem_free(f->value);
+    gcg_mem_free(f->weight);
+    f->weight = NULL;
     f->capacity = 0;
     f->user.code = gcg_mem_alloc_array(n, sizeof *f->user.code);
     f->item.code = gcg_mem_alloc_array(n, sizeof *f->item.code);
     f->value = gcg_mem_alloc_array(n, sizeof *f->value);
-    if (!f->user.code || !f->item.code || !f->value) return gcg_fail_memory(err, "ratings being read");
+    if (f->weighted) f->weight = gcg_mem_alloc_array(n, sizeof *f->weight);
+    if (!f->user.code || !f->item.code || !f->value || (f->weighted && !f->weight))
+        return gcg_fail_memory(err, "ratings being read");
     f->capacity = n;
     return GCG_OK;
 }

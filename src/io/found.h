@@ -30,7 +30,9 @@ typedef struct {
     gcg_point *record;
     gcg_found_side user, item;
     double *value;
-    int wide; /* 1: a value is no float */
+    float *weight; /* NULL: none are read */
+    int weighted;  /* they are */
+    int wide;      /* 1: a value is no float */
     int keep_lines;
     gcg_line_run *run; /* where the points stand; file is not set */
     int64_t runs, run_capacity;
@@ -39,7 +41,8 @@ typedef struct {
 } gcg_found;
 
 /* The maps are NULL for records. */
-void gcg_found_init(gcg_found *f, const gcg_idmap *users, const gcg_idmap *items, int keep_lines);
+void gcg_found_init(gcg_found *f, const gcg_idmap *users, const gcg_idmap *items, int keep_lines,
+                    int weighted);
 void gcg_found_release(gcg_found *f); /* twice is fine */
 /* Empties f and makes room for n points. */
 gcg_status gcg_found_start(gcg_found *f, int64_t n, gcg_err *err);

@@ -26,6 +26,7 @@ typedef struct {
     const int32_t *col;
     const float *val_f; /* one of the two is NULL */
     const double *val_d;
+    const float *weight;           /* NULL: it has none */
     gcg_read_progress_fn progress; /* hears of the checking (options.progress), or NULL */
     void *progress_user;
 } gcg_gcs;
@@ -36,6 +37,9 @@ gcg_status gcg_gcs_open(gcg_gcs *g, const char *path, const gcg_read_options *op
 /* The same for a mapping, which becomes g's in any case; of g, progress must be set. */
 gcg_status gcg_gcs_open_mapping(gcg_gcs *g, gcg_mapping *map, const char *name, gcg_err *err);
 void gcg_gcs_close(gcg_gcs *g); /* twice is fine */
+
+/* What a reader says of a store without weights where they are asked for, and of weights that are not. */
+extern const char gcg_gcs_no_weights[], gcg_gcs_ignored_weights[];
 
 /* The training set: the arrays stay where they are, the mapping passes from g to out->x. GCG_ERR_DATA when
  * the ids are not distinct and in canonical order. out is not filled on failure. */

@@ -7,8 +7,8 @@
 
 /* The first byte is not ASCII, then come the name and what a transfer as text would change (as PNG does). */
 const unsigned char gcg_gcs_magic[GCG_GCS_MAGIC] = {0x89, 'G', 'C', 'S', '\r', '\n', 0x1a, '\n'};
-const char *const gcg_gcs_section_names[GCG_GCS_SECTIONS] = {"user ids", "item ids", "row starts",
-                                                             "columns",  "ratings",  "check sums"};
+const char *const gcg_gcs_section_names[GCG_GCS_SECTIONS] = {"user ids", "item ids", "row starts", "columns",
+                                                             "ratings",  "weights",  "check sums"};
 
 static const uint32_t BYTE_ORDER_MARK = 0x01020304, FOREIGN_MARK = 0x04030201;
 
@@ -21,13 +21,20 @@ enum {
     AT_ITEMS = 28,
     AT_RATINGS = 32,
     AT_VALUE_BYTES = 40,
-    AT_SECTIONS = 48, /* offset and size of each, 16 bytes */
-    AT_SUMS_HASH = AT_SECTIONS + 16 * GCG_GCS_SECTIONS,
+    AT_SECTIONS = 48, /* offset and size of each but the weights, 16 bytes */
+    AT_SUMS_HASH = AT_SECTIONS + 16 * (GCG_GCS_SECTIONS - 1),
     AT_DUPLICATES = AT_SUMS_HASH + 8,
     AT_KNOWN_USERS = AT_DUPLICATES + 8,
     AT_KNOWN_ITEMS = AT_KNOWN_USERS + 8,
+    AT_WEIGHTS = AT_KNOWN_ITEMS + 8, /* offset and size, from version 2 on */
     AT_HASH = GCG_GCS_PAGE - 8
 };
+
+static int at_section(int section)
+{
+    if (section == GCG_GCS_WEIGHTS) return AT_WEIGHTS;
+    return AT_SECTIONS + 16 * (section < GCG_GCS_WEIGHTS ? section : section - 1);
+}
 
 enum { LANES = 4, TURN = 29 };
 static const uint64_t FACTOR = 0x9fb21c651e98df25u; /* odd: multiplying by it loses nothing */
@@ -72,6 +79,7 @@ int gcg_gcs_place(gcg_gcs_header *h, int64_t user_bytes, int64_t item_bytes)
     s[GCG_GCS_ROW_PTR].bytes = ((int64_t)h->users + 1) * 8;
     s[GCG_GCS_COL].bytes = h->ratings * 4;
     s[GCG_GCS_VALUES].bytes = h->ratings * h->value_bytes;
+    s[GCG_GCS_WEIGHTS].bytes = h->has_weights ? h->ratings * 4 : 0;
     s[GCG_GCS_SUMS].bytes = 0;
     int64_t at = GCG_GCS_PAGE;
     for (int k = 0; k < GCG_GCS_SECTIONS; k++) {
@@ -101,15 +109,16 @@ void gcg_gcs_encode(const gcg_gcs_header *h, unsigned char page[GCG_GCS_PAGE])
     memset(page, 0, GCG_GCS_PAGE);
     memcpy(page, gcg_gcs_magic, GCG_GCS_MAGIC);
     put(page, AT_MARK, BYTE_ORDER_MARK, 4);
-    put(page, AT_VERSION, GCG_GCS_VERSION, 4);
+    put(page, AT_VERSION, h->has_weights ? 2 : 1, 4);
     put(page, AT_FILE_BYTES, (uint64_t)h->file_bytes, 8);
     put(page, AT_USERS, (uint64_t)h->users, 4);
     put(page, AT_ITEMS, (uint64_t)h->items, 4);
     put(page, AT_RATINGS, (uint64_t)h->ratings, 8);
     put(page, AT_VALUE_BYTES, (uint64_t)h->value_bytes, 4);
     for (int k = 0; k < GCG_GCS_SECTIONS; k++) {
-        put(page, AT_SECTIONS + 16 * k, (uint64_t)h->section[k].offset, 8);
-        put(page, AT_SECTIONS + 16 * k + 8, (uint64_t)h->section[k].bytes, 8);
+        if (k == GCG_GCS_WEIGHTS && !h->has_weights) continue;
+        put(page, at_section(k), (uint64_t)h->section[k].offset, 8);
+        put(page, at_section(k) + 8, (uint64_t)h->section[k].bytes, 8);
     }
     put(page, AT_SUMS_HASH, h->sums_hash, 8);
     put(page, AT_DUPLICATES, (uint64_t)h->duplicates, 8);
@@ -171,7 +180,7 @@ static gcg_status check_kind(const unsigned char *file, int64_t size, const char
             "or make the store again with this one",
             (unsigned long long)version, GCG_GCS_VERSION);
     if (get(file, AT_HASH, 8) != gcg_gcs_hash(file, AT_HASH) || get(file, AT_MARK, 4) != BYTE_ORDER_MARK ||
-        version != GCG_GCS_VERSION)
+        version < 1 || version > GCG_GCS_VERSION)
         return gcg_fail(
             err, GCG_ERR_DATA, name, 0, 0,
             "is damaged: the check sum of its header does not fit; make it again with gcg-mc convert");
@@ -187,15 +196,19 @@ gcg_status gcg_gcs_decode(const unsigned char *file, int64_t size, const char *n
                           .items = (int32_t)get(file, AT_ITEMS, 4),
                           .ratings = (int64_t)get(file, AT_RATINGS, 8),
                           .value_bytes = (int)get(file, AT_VALUE_BYTES, 4),
+                          .has_weights = get(file, AT_VERSION, 4) >= 2,
                           .duplicates = (int64_t)get(file, AT_DUPLICATES, 8),
                           .known_users = (int64_t)get(file, AT_KNOWN_USERS, 8),
                           .known_items = (int64_t)get(file, AT_KNOWN_ITEMS, 8),
                           .sums_hash = get(file, AT_SUMS_HASH, 8),
                           .file_bytes = (int64_t)get(file, AT_FILE_BYTES, 8)};
     for (int k = 0; k < GCG_GCS_SECTIONS; k++) {
-        h->section[k].offset = (int64_t)get(file, AT_SECTIONS + 16 * k, 8);
-        h->section[k].bytes = (int64_t)get(file, AT_SECTIONS + 16 * k + 8, 8);
+        int there = k != GCG_GCS_WEIGHTS || h->has_weights;
+        h->section[k].offset = there ? (int64_t)get(file, at_section(k), 8) : 0;
+        h->section[k].bytes = there ? (int64_t)get(file, at_section(k) + 8, 8) : 0;
     }
+    if (!h->has_weights) /* nothing, where the last section begins */
+        h->section[GCG_GCS_WEIGHTS].offset = h->section[GCG_GCS_SUMS].offset;
     unsigned char again[GCG_GCS_PAGE]; /* tells whether bytes without a meaning are zero, too */
     gcg_gcs_encode(h, again);
     if (!is_sound(h) || memcmp(again, file, GCG_GCS_PAGE) != 0)

@@ -2,15 +2,23 @@
  * gcs_write.h for writing, gcg-mc-data(5) for the description.
  *
  * A store is a header of one page and six sections, each at the next multiple of a page; zeros between them.
- * The first five sections are cut into chunks of 4 MiB, and the sixth holds a 64-bit hash of each chunk in
- * that order. The header holds the hash of the sixth section and its own. All numbers are little-endian. */
+ * All sections but the last are cut into chunks of 4 MiB, and the last holds a 64-bit hash of each chunk in
+ * that order. The header holds the hash of the last section and its own. All numbers are little-endian.
+ *
+ * Version 2 has a seventh section, the weights, before the last. A store without weights is of version 1, and
+ * its section of weights, which is in no table there, is empty. */
 #ifndef GCG_IO_GCS_LAYOUT_H
 #define GCG_IO_GCS_LAYOUT_H
 
 #include <stdint.h>
 #include "base/status.h"
 
-enum { GCG_GCS_PAGE = 4096, GCG_GCS_CHUNK = 4 << 20, GCG_GCS_VERSION = 1, GCG_GCS_MAGIC = 8 };
+enum {
+    GCG_GCS_PAGE = 4096,
+    GCG_GCS_CHUNK = 4 << 20,
+    GCG_GCS_VERSION = 2 /* the newest */,
+    GCG_GCS_MAGIC = 8
+};
 
 typedef enum {
     GCG_GCS_USERS,   /* user ids in row order, each followed by LF */
@@ -18,6 +26,7 @@ typedef enum {
     GCG_GCS_ROW_PTR, /* int64_t, users + 1 */
     GCG_GCS_COL,     /* int32_t, ratings */
     GCG_GCS_VALUES,  /* float or double, ratings */
+    GCG_GCS_WEIGHTS, /* float, ratings, or none */
     GCG_GCS_SUMS,    /* uint64_t, one for each chunk of the sections before */
     GCG_GCS_SECTIONS
 } gcg_gcs_section;
@@ -29,7 +38,8 @@ typedef struct {
 typedef struct {
     int32_t users, items;
     int64_t ratings;
-    int value_bytes;    /* 4: float, 8: double */
+    int value_bytes; /* 4: float, 8: double */
+    int has_weights;
     int64_t duplicates; /* ratings that were merged into others when the store was made */
     /* The ids 1..known_users and 1..known_items are there even without ratings (MatrixMarket). */
     int64_t known_users, known_items;

@@ -3,6 +3,7 @@
 #include "io/gcs.h"
 
 #include <fcntl.h>
+#include <float.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,6 +11,10 @@
 #include "base/mem.h"
 #include "base/parallel.h"
 #include "io/stream.h"
+
+const char gcg_gcs_no_weights[] =
+    "--weights: this store has no weights; make it from the text with gcg-mc convert --weights";
+const char gcg_gcs_ignored_weights[] = "its weights are not used; --weights COL (any name) uses them";
 
 int gcg_gcs_is_store(const char *path)
 {
@@ -86,6 +91,14 @@ static int values_are_finite(const gcg_gcs *g, int64_t from, int64_t n)
     return !wrong;
 }
 
+/* Weights are finite and above 0, and no denormal numbers. */
+static int weights_are_sound(const gcg_gcs *g, int64_t from, int64_t n)
+{
+    int wrong = 0;
+    for (int64_t p = from; p < from + n; p++) wrong |= !(g->weight[p] >= FLT_MIN && g->weight[p] <= FLT_MAX);
+    return !wrong;
+}
+
 /* count ids of 1 to GCG_ID_MAX bytes without control characters, an LF behind each, fill text[0..bytes). */
 static int ids_are_sound(const char *text, int64_t bytes, int64_t count)
 {
@@ -133,6 +146,8 @@ static int content_is_sound(const gcg_gcs *g, int section, int64_t from, int64_t
         return columns_are_sound(g, from / 4, bytes / 4);
     case GCG_GCS_VALUES:
         return values_are_finite(g, from / value_bytes, bytes / value_bytes);
+    case GCG_GCS_WEIGHTS:
+        return weights_are_sound(g, from / 4, bytes / 4);
     default:
         return 1; /* ids are checked as a whole */
     }
@@ -255,6 +270,7 @@ gcg_status gcg_gcs_open_mapping(gcg_gcs *g, gcg_mapping *map, const char *name, 
             g->val_f = values;
         else
             g->val_d = values;
+        if (g->header.has_weights) g->weight = (const float *)(const void *)section_start(g, GCG_GCS_WEIGHTS);
         status = check_all(g, err);
     }
     if (status != GCG_OK) gcg_gcs_close(g);
@@ -353,10 +369,23 @@ gcg_status gcg_gcs_take(gcg_gcs *g, gcg_ratings *out, gcg_err *err)
                        .col = (int32_t *)(uintptr_t)g->col,
                        .val_f = (float *)(uintptr_t)g->val_f,
                        .val_d = (double *)(uintptr_t)g->val_d,
+                       .weight = (float *)(uintptr_t)g->weight,
                        .map = g->map};
     out->report = (gcg_read_report){
         .format = GCG_FORMAT_GCS, .points = h->ratings, .duplicates = h->duplicates, .bytes = h->file_bytes};
     *g = (gcg_gcs){0};
+    return GCG_OK;
+}
+
+/* Weights are taken when they are asked for. */
+static gcg_status settle_weights(const char *path, const gcg_read_options *options, gcg_diag *diag,
+                                 gcg_csr *x, gcg_err *why)
+{
+    const char *name = gcg_read_display_name(path);
+    if (options->weights && !x->weight)
+        return gcg_fail(why, GCG_ERR_DATA, name, 0, 0, "%s", gcg_gcs_no_weights);
+    if (!options->weights && x->weight) gcg_report(diag, GCG_NOTE, name, 0, 0, "%s", gcg_gcs_ignored_weights);
+    if (!options->weights) x->weight = NULL;
     return GCG_OK;
 }
 
@@ -388,6 +417,8 @@ gcg_status gcg_gcs_read_ratings(const char *path, const gcg_read_options *option
     if (status == GCG_OK) {
         status = gcg_gcs_take(&g, out, &why);
         gcg_gcs_close(&g);
+        if (status == GCG_OK) status = settle_weights(path, options, diag, &out->x, &why);
+        if (status != GCG_OK) gcg_ratings_release(out);
     }
     if (status != GCG_OK) {
         if (status != GCG_ERR_NOMEM)

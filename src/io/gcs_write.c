@@ -79,6 +79,7 @@ static gcg_status plan(writer *w, gcg_err *err)
                                  .items = x->cols,
                                  .ratings = x->nnz,
                                  .value_bytes = x->val_f ? sizeof(float) : sizeof(double),
+                                 .has_weights = x->weight != NULL,
                                  .duplicates = w->r->report.duplicates};
     gcg_status status = find_known(w, err);
     if (status != GCG_OK) return status;
@@ -94,6 +95,7 @@ static gcg_status plan(writer *w, gcg_err *err)
     w->part[GCG_GCS_ROW_PTR] = (const char *)x->row_ptr;
     w->part[GCG_GCS_COL] = (const char *)x->col;
     w->part[GCG_GCS_VALUES] = x->val_f ? (const char *)x->val_f : (const char *)x->val_d;
+    w->part[GCG_GCS_WEIGHTS] = (const char *)x->weight;
     w->part[GCG_GCS_SUMS] = (const char *)w->sums;
     return GCG_OK;
 }

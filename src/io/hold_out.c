@@ -41,6 +41,7 @@ static gcg_status move_entries(gcg_csr *x, const int64_t *at, int64_t n, gcg_pai
                 x->val_d[to] = x->val_d[p];
             else
                 x->val_f[to] = x->val_f[p];
+            if (x->weight) x->weight[to] = x->weight[p];
             to++;
         }
     }
@@ -109,6 +110,7 @@ gcg_status gcg_ratings_hold_out(gcg_ratings *r, double fraction, uint64_t seed, 
 static gcg_status copy_store(const gcg_csr *x, gcg_csr *copy, gcg_err *err)
 {
     gcg_status status = gcg_csr_init(copy, x->rows, x->cols, x->nnz, x->val_d != NULL, err);
+    if (status == GCG_OK && x->weight) status = gcg_csr_add_weights(copy, err);
     if (status != GCG_OK) return status;
     memcpy(copy->row_ptr, x->row_ptr, ((size_t)x->rows + 1) * sizeof *x->row_ptr);
     memcpy(copy->col, x->col, (size_t)x->nnz * sizeof *x->col);
@@ -116,6 +118,7 @@ static gcg_status copy_store(const gcg_csr *x, gcg_csr *copy, gcg_err *err)
         memcpy(copy->val_d, x->val_d, (size_t)x->nnz * sizeof *x->val_d);
     else
         memcpy(copy->val_f, x->val_f, (size_t)x->nnz * sizeof *x->val_f);
+    if (x->weight) memcpy(copy->weight, x->weight, (size_t)x->nnz * sizeof *x->weight);
     return GCG_OK;
 }
 

@@ -5,9 +5,9 @@
 #include "base/mem.h"
 #include "store/csr.h"
 
-void gcg_points_init(gcg_points *p, int keep_lines)
+void gcg_points_init(gcg_points *p, int keep_lines, int weighted)
 {
-    *p = (gcg_points){.first_double = INT64_MAX, .keep_lines = keep_lines};
+    *p = (gcg_points){.first_double = INT64_MAX, .keep_lines = keep_lines, .weighted = weighted};
 }
 
 static void release_chunks(gcg_chunks *c)
@@ -22,6 +22,7 @@ void gcg_points_release(gcg_points *p)
     release_chunks(&p->user);
     release_chunks(&p->item);
     release_chunks(&p->value);
+    release_chunks(&p->weight);
     for (int32_t k = 0; k < p->files; k++) gcg_mem_free(p->file[k]);
     gcg_mem_free(p->file);
     gcg_mem_free(p->run);
@@ -60,6 +61,8 @@ static gcg_status room_in_chunk(gcg_points *p, int64_t k, gcg_err *err)
     if (p->user.count == k) status = add_chunk(&p->user, sizeof(int32_t), err);
     if (status == GCG_OK && p->item.count == k) status = add_chunk(&p->item, sizeof(int32_t), err);
     if (status == GCG_OK && p->value.count == k) status = add_chunk(&p->value, value_size, err);
+    if (status == GCG_OK && p->weighted && p->weight.count == k)
+        status = add_chunk(&p->weight, sizeof(float), err);
     return status;
 }
 
@@ -111,7 +114,7 @@ static void put_values(const gcg_points *p, int64_t first, int64_t n, const doub
 }
 
 void gcg_points_put(gcg_points *p, int64_t first, int64_t n, const int32_t *user, const int32_t *fresh_user,
-                    const int32_t *item, const int32_t *fresh_item, const double *value)
+                    const int32_t *item, const int32_t *fresh_item, const double *value, const float *weight)
 {
     for (int64_t done = 0, now; done < n; done += now) {
         int64_t at = first + done, left = GCG_POINTS_CHUNK - at % GCG_POINTS_CHUNK;
@@ -119,6 +122,9 @@ void gcg_points_put(gcg_points *p, int64_t first, int64_t n, const int32_t *user
         put_codes(&p->user, at, now, user + done, fresh_user);
         put_codes(&p->item, at, now, item + done, fresh_item);
         put_values(p, at, now, value + done);
+        if (weight)
+            memcpy((float *)p->weight.chunk[at / GCG_POINTS_CHUNK] + at % GCG_POINTS_CHUNK, weight + done,
+                   (size_t)now * sizeof *weight);
     }
 }
 

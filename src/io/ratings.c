@@ -178,7 +178,7 @@ gcg_status gcg_ratings_read(const char *const *paths, int path_count, const gcg_
         gcg_status mapped = gcg_gcs_read_ratings(paths[0], options, diag, out, &done, err);
         if (mapped != GCG_OK || done) return mapped;
     }
-    gcg_points_init(&b.points, options->duplicates == GCG_DUP_ERROR);
+    gcg_points_init(&b.points, options->duplicates == GCG_DUP_ERROR, options->weights != NULL);
     gcg_status status = gcg_idmap_new(&b.users, err);
     if (status == GCG_OK) status = gcg_idmap_new(&b.items, err);
     sink.users = b.users;

@@ -46,9 +46,11 @@ typedef struct {
     gcg_format format;
     gcg_header header;
     const char *columns; /* "U,I,R": numbers or header names; NULL = 1,2,3 */
-    int implicit;        /* two columns, every rating 1 */
-    int no_ratings;      /* the file has pairs only, further columns are not ratings */
-    int pairs;           /* a rating is optional (predict); set by the caller, not by the user */
+    const char
+        *weights;   /* the column of weights, likewise; any name for a binary store. NULL: none are read */
+    int implicit;   /* two columns, every rating 1 */
+    int no_ratings; /* the file has pairs only, further columns are not ratings */
+    int pairs;      /* a rating is optional (predict); set by the caller, not by the user */
     gcg_duplicates duplicates;
     const gcg_value_map *value_maps;
     int value_map_count;
@@ -87,6 +89,7 @@ typedef struct {
     const char *user, *item;
     size_t user_length, item_length;
     double value; /* NaN when the input has no rating here */
+    float weight; /* 1 when options.weights is NULL */
     int has_value;
     const char *file; /* display name */
     int64_t line;     /* in a binary store: the number of the rating, from 1 */

@@ -37,7 +37,8 @@ static char *put_short(char *p, double value)
     return NULL;
 }
 
-int gcg_value_text(double value, char text[GCG_VALUE_TEXT])
+/* The shortest text that reads back as value, or (is_float) as the same float. */
+static int number_text(double value, int is_float, char text[GCG_VALUE_TEXT])
 {
     char printed[64];
     char *end = put_short(text, value);
@@ -53,9 +54,21 @@ int gcg_value_text(double value, char text[GCG_VALUE_TEXT])
             else if (n == 0 || text[n - 1] != '.')
                 text[n++] = '.';
         }
-        if (digits == 17 || (gcg_number_parse(text, n, &again) == GCG_NUMBER_OK && again == value)) return n;
+        if (digits == 17 || (gcg_number_parse(text, n, &again) == GCG_NUMBER_OK &&
+                             (again == value || (is_float && (double)(float)again == value))))
+            return n;
     }
     return 0; /* not reached: 17 digits always do */
+}
+
+int gcg_value_text(double value, char text[GCG_VALUE_TEXT])
+{
+    return number_text(value, 0, text);
+}
+
+int gcg_weight_text(float value, char text[GCG_VALUE_TEXT])
+{
+    return number_text((double)value, 1, text);
 }
 
 /* ---- ids ---- */
@@ -128,7 +141,7 @@ static gcg_status prepare(writer *w, gcg_err *err)
     const gcg_idmap *items = w->r->items;
     int64_t users_sum, items_sum, at = 0;
     int64_t longest = measure(w->r->users, w->format, &users_sum) + measure(items, w->format, &items_sum);
-    w->line_bytes = longest + GCG_VALUE_TEXT + 3; /* two separators, LF */
+    w->line_bytes = longest + 2 * GCG_VALUE_TEXT + 4; /* rating, weight, three separators, LF */
     w->per_block = BUFFER / w->line_bytes;
     w->buffers = 2 * (int64_t)gcg_par_threads();
     w->item_start = gcg_mem_alloc_array((int64_t)gcg_idmap_count(items) + 1, sizeof *w->item_start);
@@ -168,6 +181,10 @@ static void make_lines(int64_t block, void *ctx)
             at = put_bytes(at, w->item_text + item[0], (size_t)(item[1] - item[0]));
             *at++ = w->separator;
             at += gcg_value_text(gcg_csr_value(x, p), at);
+            if (x->weight) {
+                *at++ = w->separator;
+                at += gcg_weight_text(x->weight[p], at);
+            }
             *at++ = '\n';
         }
     }
@@ -209,11 +226,12 @@ static gcg_status put_head(const writer *w, gcg_sink sink, gcg_err *err)
 {
     char head[128];
     const gcg_csr *x = &w->r->x;
+    const char *fourth = !x->weight ? "" : w->separator == ',' ? ",weight" : "\tweight";
     int length =
         w->format == GCG_FORMAT_MTX
             ? snprintf(head, sizeof head, "%%%%MatrixMarket matrix coordinate real general\n%d %d %lld\n",
                        x->rows, x->cols, (long long)x->nnz)
-            : snprintf(head, sizeof head, "user%citem%crating\n", w->separator, w->separator);
+            : snprintf(head, sizeof head, "user%citem%crating%s\n", w->separator, w->separator, fourth);
     return sink.write(sink.user, head, (size_t)length, err);
 }
 
@@ -225,6 +243,9 @@ gcg_status gcg_ratings_write_text(const gcg_ratings *r, gcg_format format, gcg_s
                              : format == GCG_FORMAT_MTX ? ' '
                                                         : '\t'};
     gcg_status status = GCG_OK;
+    if (format == GCG_FORMAT_MTX && r->x.weight)
+        return gcg_fail(err, GCG_ERR_DATA, NULL, 0, 0,
+                        "MatrixMarket has no column for weights: write .tsv, .csv or .gcs");
     if (format == GCG_FORMAT_MTX) {
         status = check_numbered(r->users, "user", err);
         if (status == GCG_OK) status = check_numbered(r->items, "item", err);

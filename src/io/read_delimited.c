@@ -7,7 +7,7 @@
 #include "io/number.h"
 #include "io/swift.h"
 
-enum { USER, ITEM, RATING, PARTS = GCG_PARTS };
+enum { USER, ITEM, RATING, WEIGHT, PARTS = GCG_PARTS };
 
 typedef struct {
     gcg_reader *r;
@@ -95,11 +95,12 @@ static gcg_status same_name(delimited *d, gcg_field *f, const gcg_column *c, int
     return status;
 }
 
-/* Finds the columns that --columns names in the header, the current line. */
-static gcg_status resolve_names(delimited *d, const gcg_column *part, int parts)
+/* Finds the columns that --columns and --weights name in the header, the current line. */
+static gcg_status resolve_names(delimited *d, const gcg_column *part)
 {
     gcg_reader *r = d->r;
-    for (int k = 0; k < parts; k++) {
+    for (int k = 0; k < PARTS; k++) {
+        if (part[k].length == 0) continue;
         const char *at = r->line.text;
         gcg_field f;
         int64_t n = 0, hit = -1;
@@ -117,10 +118,10 @@ static gcg_status resolve_names(delimited *d, const gcg_column *part, int parts)
         else if (hit >= 0)
             r->layout->column[k] = hit;
         else
-            return gcg_reader_fatal(r, GCG_ERR_DATA, r->line.number, 1,
-                                    "--columns: the header line '%s' has no column named '%s'",
-                                    gcg_quote(header, r->line.text, r->line.length),
-                                    gcg_quote(shown, part[k].text, part[k].length));
+            return gcg_reader_fatal(
+                r, GCG_ERR_DATA, r->line.number, 1, "%s: the header line '%s' has no column named '%s'",
+                k == WEIGHT ? "--weights" : "--columns", gcg_quote(header, r->line.text, r->line.length),
+                gcg_quote(shown, part[k].text, part[k].length));
     }
     return GCG_OK;
 }
@@ -133,18 +134,18 @@ static void find_last(gcg_layout *l)
 }
 
 /* Sets the columns; *named = 1 when the first line, a header, is needed for it. */
-static int set_columns(gcg_layout *l, const gcg_read_options *o, gcg_column part[3], int *named)
+static void set_columns(gcg_layout *l, const gcg_read_options *o, gcg_column part[PARTS], int *named)
 {
+    for (int k = 0; k < PARTS; k++) part[k] = (gcg_column){0};
     int parts = o->columns ? gcg_columns_parse(o->columns, part) : 0;
+    if (o->weights) gcg_column_parse(o->weights, (int64_t)strlen(o->weights), &part[WEIGHT]);
     *named = 0;
-    for (int k = 0; k < PARTS; k++) l->column[k] = parts == 0 ? k : -1;
-    for (int k = 0; k < parts; k++) {
-        l->column[k] = part[k].number - 1;
-        *named |= part[k].number == 0;
+    for (int k = 0; k < PARTS; k++) {
+        l->column[k] = part[k].length > 0 ? part[k].number - 1 : parts == 0 && k != WEIGHT ? k : -1;
+        *named |= part[k].length > 0 && part[k].number == 0;
     }
     if (o->implicit || o->no_ratings) l->column[RATING] = -1;
     find_last(l);
-    return parts;
 }
 
 /* Deals with the first line, which was read: *is_header = 1 when it holds no point. */
@@ -152,12 +153,13 @@ static gcg_status first_line(delimited *d, int *is_header)
 {
     gcg_reader *r = d->r;
     const gcg_read_options *o = r->options;
-    gcg_column part[3];
-    int named, good = 1, parts = set_columns(r->layout, o, part, &named);
+    gcg_column part[PARTS];
+    int named, good = 1;
     gcg_status status = GCG_OK;
+    set_columns(r->layout, o, part, &named);
     *is_header = named || o->header == GCG_HEADER_YES;
     if (named) {
-        status = resolve_names(d, part, parts);
+        status = resolve_names(d, part);
         if (o->implicit || o->no_ratings) r->layout->column[RATING] = -1;
         find_last(r->layout);
     } else if (o->header == GCG_HEADER_AUTO) {
@@ -190,7 +192,8 @@ static gcg_status read_point(delimited *d)
     }
     if (!gcg_reader_check_id(r, &d->field[USER], "user") ||
         !gcg_reader_check_id(r, &d->field[ITEM], "item") ||
-        !gcg_reader_rating(r, d->present[RATING] ? &d->field[RATING] : NULL, &value, &has_value))
+        !gcg_reader_rating(r, d->present[RATING] ? &d->field[RATING] : NULL, &value, &has_value) ||
+        (d->l->column[WEIGHT] >= 0 && !gcg_reader_weight(r, d->present[WEIGHT] ? &d->field[WEIGHT] : NULL)))
         return GCG_OK;
     return gcg_reader_point(r, &d->field[USER], &d->field[ITEM], value, has_value);
 }
@@ -286,6 +289,7 @@ static gcg_status swift_record(gcg_reader *r, const swift_line *f)
                                                 .user_length = (size_t)(f->user_end - f->user),
                                                 .item_length = (size_t)(f->item_end - f->item),
                                                 .value = f->value,
+                                                .weight = 1,
                                                 .has_value = f->has_value,
                                                 .file = r->file,
                                                 .line = r->carry.line};
@@ -331,7 +335,8 @@ static inline gcg_status swift_lines(gcg_reader *r, gcg_separator s)
 /* The columns are the first ones. */
 static int is_usual(const gcg_layout *l)
 {
-    return l->column[USER] == 0 && l->column[ITEM] == 1 && (l->column[RATING] == 2 || l->column[RATING] < 0);
+    return l->column[USER] == 0 && l->column[ITEM] == 1 &&
+           (l->column[RATING] == 2 || l->column[RATING] < 0) && l->column[WEIGHT] < 0;
 }
 
 gcg_status gcg_delimited_lines(gcg_reader *r)

@@ -74,6 +74,7 @@ static gcg_status hand_out(gcg_reader *r, void *ctx)
         double value;
         int has_value = value_of(r, g, c->p, &value);
         r->line.number = c->p + 1;
+        if (r->options->weights) r->weight = g->weight[c->p];
         status = gcg_reader_point(r, &c->user, &item, value, has_value);
     }
     return status;
@@ -86,6 +87,7 @@ static gcg_status hand_all_out(gcg_reading *s, cursor *c)
                        .col = (int32_t *)(uintptr_t)g->col,
                        .val_f = (float *)(uintptr_t)g->val_f,
                        .val_d = (double *)(uintptr_t)g->val_d,
+                       .weight = (float *)(uintptr_t)g->weight,
                        .map = g->map};
     int64_t per_rating = 4 + (int64_t)g->header.value_bytes, done = 0;
     gcg_status status = GCG_OK;
@@ -103,6 +105,12 @@ gcg_status gcg_read_gcs(gcg_reading *s, const char *path)
     gcg_status status = gcg_gcs_open(&c.store, path, NULL, &why);
     if (status == GCG_ERR_NOMEM) return gcg_fail(s->err, status, NULL, 0, 0, "%s", why.text);
     if (status != GCG_OK) return gcg_reading_fail(s, status, why.text);
+    if (s->options->weights && !c.store.weight) {
+        gcg_gcs_close(&c.store);
+        return gcg_reading_fail(s, GCG_ERR_DATA, gcg_gcs_no_weights);
+    }
+    if (!s->options->weights && c.store.weight && !s->sink->point)
+        gcg_report(s->diag, GCG_NOTE, s->file, 0, 0, "%s", gcg_gcs_ignored_weights);
     const gcg_gcs_header *h = &c.store.header;
     s->layout =
         (gcg_layout){.format = GCG_FORMAT_GCS, .told = s->layout.told, .told_header = s->layout.told_header};

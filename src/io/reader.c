@@ -1,6 +1,7 @@
 /* Shared parts of the readers: see reader.h. */
 #include "io/reader.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -29,8 +30,8 @@ static void release_scrap(gcg_reader *r)
 void gcg_reader_init(gcg_reader *r, const gcg_read_options *options, const gcg_idmap *users,
                      const gcg_idmap *items, gcg_layout *layout)
 {
-    *r = (gcg_reader){.options = options, .layout = layout};
-    gcg_found_init(&r->found, users, items, options->duplicates == GCG_DUP_ERROR);
+    *r = (gcg_reader){.options = options, .layout = layout, .weight = 1};
+    gcg_found_init(&r->found, users, items, options->duplicates == GCG_DUP_ERROR, options->weights != NULL);
 }
 
 void gcg_reader_release(gcg_reader *r)
@@ -302,6 +303,38 @@ int gcg_reader_rating(gcg_reader *r, const gcg_field *f, double *value, int *has
     return *has_value;
 }
 
+int gcg_reader_weight(gcg_reader *r, const gcg_field *f)
+{
+    char shown[256];
+    double value;
+    int64_t line = r->line.number;
+    if (!f) {
+        gcg_reader_error(r, line, r->line.length + 1, "no weight on this line (--weights %s)",
+                         gcg_quote(shown, r->options->weights, (int64_t)strlen(r->options->weights)));
+        return 0;
+    }
+    gcg_number_result result = gcg_number_parse(f->text, f->length, &value);
+    int64_t col = gcg_reader_col(r, f->start);
+    gcg_quote(shown, f->text, f->length);
+    if (result == GCG_NUMBER_EMPTY)
+        gcg_reader_error(r, line, col, "the weight is empty");
+    else if (result != GCG_NUMBER_OK && gcg_reader_is_missing(f->text, f->length))
+        gcg_reader_error(r, line, col, "weight '%s' is not a finite number", shown);
+    else if (result != GCG_NUMBER_OK && result != GCG_NUMBER_RANGE)
+        gcg_reader_error(r, line, col, "weight '%s' is not a number", shown);
+    else if (result == GCG_NUMBER_OK && value <= 0)
+        gcg_reader_error(r, line, col,
+                         "weight '%s' is not above 0; leave the line out for a rating without weight", shown);
+    else if (result != GCG_NUMBER_OK || value < (double)FLT_MIN || value > (double)FLT_MAX)
+        gcg_reader_error(r, line, col, "weight '%s' is out of range: weights go from 1.2e-38 to 3.4e38",
+                         shown);
+    else {
+        r->weight = (float)value;
+        return 1;
+    }
+    return 0;
+}
+
 gcg_status gcg_reader_unescape(gcg_reader *r, gcg_field *f)
 {
     gcg_scrap *scrap = gcg_mem_alloc_array((int64_t)sizeof *scrap + f->length, 1);
@@ -343,7 +376,7 @@ int gcg_reader_map_value(gcg_reader *r, double *value)
 int gcg_reader_may_be_swift(const gcg_reader *r)
 {
     const gcg_read_options *o = r->options;
-    return gcg_swift_works && !o->long_way && !o->implicit && !o->no_ratings;
+    return gcg_swift_works && !o->long_way && !o->implicit && !o->no_ratings && !o->weights;
 }
 
 /* The code of a field's id; that of the block's id is looked up once. */
@@ -371,6 +404,7 @@ gcg_status gcg_reader_point(gcg_reader *r, const gcg_field *user, const gcg_fiel
                                         .user_length = (size_t)user->length,
                                         .item_length = (size_t)item->length,
                                         .value = value,
+                                        .weight = r->weight,
                                         .has_value = has_value,
                                         .file = r->file,
                                         .line = r->line.number};
@@ -379,6 +413,7 @@ gcg_status gcg_reader_point(gcg_reader *r, const gcg_field *user, const gcg_fiel
     gcg_status status = code_of(r, &f->user, user, &u);
     if (status == GCG_OK) status = code_of(r, &f->item, item, &i);
     if (!has_value) value = 1; /* a store of pairs: the value does not matter, but is to be a float */
+    if (f->weight) f->weight[f->n] = r->weight;
     if (status == GCG_OK) status = gcg_found_put(f, u, i, value, r->line.number, &r->err);
     return r->status = status;
 }

@@ -24,7 +24,7 @@ typedef struct {
     char bad;         /* '\0' or '\r' */
 } gcg_line;
 
-enum { GCG_PARTS = 3 }; /* user, item, rating */
+enum { GCG_PARTS = 4 }; /* user, item, rating, weight */
 
 /* What is fixed by the first lines of a file: set by a format's begin, the same for all pieces. */
 typedef struct {
@@ -84,6 +84,7 @@ typedef struct {
     gcg_line line;        /* the current line */
     gcg_carry carry;      /* after it */
     const char *block;    /* text of the block's id */
+    float weight;         /* of the next point, where weights are read */
     int32_t block_code;   /* code of it, if has_block_code */
     int has_block_code;
     char first_block[GCG_ID_TEXT]; /* the block that the piece began in */
@@ -137,6 +138,8 @@ int gcg_reader_check_id(gcg_reader *r, const gcg_field *f, const char *what);
 
 /* The rating in f (NULL: the line has none): 1 and *value, *has_value, or 0 after reporting what is wrong. */
 int gcg_reader_rating(gcg_reader *r, const gcg_field *f, double *value, int *has_value);
+/* The weight in f (NULL: the line has none), for the next point: 1, or 0 after reporting what is wrong. */
+int gcg_reader_weight(gcg_reader *r, const gcg_field *f);
 /* 1 when text looks like a date (2005-09-06, 6.9.2005, 06/09/05, 01-Jan-1995). */
 int gcg_reader_is_date(const char *text, int64_t length);
 /* 1 when text, a sign aside and in any case, is nan, inf, infinity, na, n/a, null or none. */

@@ -131,7 +131,7 @@ static void put_points(const gcg_reading *s, const gcg_found *f)
 {
     if (f->base >= 0 && f->n > 0)
         gcg_points_put(s->sink->points, f->base, f->n, f->user.code, f->user.fresh_number, f->item.code,
-                       f->item.fresh_number, f->value);
+                       f->item.fresh_number, f->value, f->weight);
 }
 
 /* ---- the first lines, on one thread ---- */
@@ -174,6 +174,10 @@ static gcg_status begin_fixed(gcg_reader *r)
 {
     const gcg_read_options *o = r->options;
     gcg_reader_begin(r, 0);
+    if (o->weights)
+        return gcg_reader_fatal(r, GCG_ERR_DATA, 0, 0,
+                                "--weights does not go with the %s format, which has no column for weights",
+                                gcg_format_name(r->layout->format));
     if (!o->columns && o->header != GCG_HEADER_YES) return GCG_OK;
     return gcg_reader_fatal(r, GCG_ERR_DATA, 0, 0,
                             "%s does not go with the %s format, whose columns are fixed",

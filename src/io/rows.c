@@ -18,6 +18,7 @@ enum {
 typedef struct {
     uint64_t *key, *other; /* room for the longest row each */
     double *value;
+    float *weight;
 } row_scratch;
 
 static void scratch_release(row_scratch *s)
@@ -25,6 +26,7 @@ static void scratch_release(row_scratch *s)
     gcg_mem_free(s->key);
     gcg_mem_free(s->other);
     gcg_mem_free(s->value);
+    gcg_mem_free(s->weight);
 }
 
 static int scratch_init(row_scratch *s, int64_t longest)
@@ -32,7 +34,8 @@ static int scratch_init(row_scratch *s, int64_t longest)
     s->key = gcg_mem_alloc_array(longest, sizeof *s->key);
     s->other = gcg_mem_alloc_array(longest, sizeof *s->other);
     s->value = gcg_mem_alloc_array(longest, sizeof *s->value);
-    if (s->key && s->other && s->value) return 1;
+    s->weight = gcg_mem_alloc_array(longest, sizeof *s->weight);
+    if (s->key && s->other && s->value && s->weight) return 1;
     scratch_release(s);
     return 0;
 }
@@ -106,6 +109,9 @@ static void apply_keys(gcg_csr *x, int32_t i, const row_scratch *s)
         else
             x->val_f[start + p] = (float)s->value[p];
     }
+    if (!x->weight) return;
+    for (int64_t p = 0; p < n; p++) s->weight[p] = x->weight[start + (int64_t)(s->key[p] & UINT32_MAX)];
+    memcpy(x->weight + start, s->weight, (size_t)n * sizeof *s->weight);
 }
 
 typedef struct {
@@ -195,9 +201,22 @@ static double merged_value(const gcg_csr *x, int64_t p, int64_t end, gcg_duplica
 {
     if (policy == GCG_DUP_LAST) return gcg_csr_value(x, end - 1);
     if (policy != GCG_DUP_MEAN && policy != GCG_DUP_SUM) return gcg_csr_value(x, p);
+    double sum = 0, weights = 0;
+    for (int64_t q = p; q < end; q++) {
+        double w = policy == GCG_DUP_MEAN && x->weight ? (double)x->weight[q] : 1;
+        sum += w * gcg_csr_value(x, q);
+        weights += w;
+    }
+    return policy == GCG_DUP_MEAN ? sum / weights : sum;
+}
+
+static float merged_weight(const gcg_csr *x, int64_t p, int64_t end, gcg_duplicates policy)
+{
+    if (policy == GCG_DUP_LAST) return x->weight[end - 1];
+    if (policy != GCG_DUP_MEAN && policy != GCG_DUP_SUM) return x->weight[p];
     double sum = 0;
-    for (int64_t q = p; q < end; q++) sum += gcg_csr_value(x, q);
-    return policy == GCG_DUP_MEAN ? sum / (double)(end - p) : sum;
+    for (int64_t q = p; q < end; q++) sum += (double)x->weight[q];
+    return (float)(sum / (double)(end - p));
 }
 
 gcg_status gcg_rows_merge(gcg_csr *x, gcg_duplicates policy, int64_t *pairs, gcg_err *err)
@@ -215,6 +234,7 @@ gcg_status gcg_rows_merge(gcg_csr *x, gcg_duplicates policy, int64_t *pairs, gcg
             int64_t end = p + 1;
             while (end < row_end && x->col[end] == x->col[p]) end++;
             double value = merged_value(x, p, end, policy);
+            if (x->weight) x->weight[to] = merged_weight(x, p, end, policy);
             *pairs += end > p + 1;
             x->col[to] = x->col[p];
             if (x->val_d)

@@ -19,7 +19,9 @@ gcg_status gcg_rows_sort(gcg_csr *x, int leave_repeats, int64_t *duplicates, gcg
 gcg_status gcg_rows_mark_repeats(const gcg_csr *x, unsigned char *later, gcg_err *err);
 
 /* Merges equal columns of sorted rows by policy (GCG_DUP_ERROR: the first stays); *pairs counts the merged
- * pairs. The values become float or double storage, whichever the result needs. */
+ * pairs. The values become float or double storage, whichever the result needs. With weights, MEAN is
+ * the weighted mean; of a merged pair MEAN and SUM keep the mean of the weights, the others the weight of the
+ * rating that stays. */
 gcg_status gcg_rows_merge(gcg_csr *x, gcg_duplicates policy, int64_t *pairs, gcg_err *err);
 
 #endif

@@ -23,6 +23,45 @@ static int is_delimited(gcg_format format)
     return gcg_format_find(format)->separator.byte != 0;
 }
 
+static int same_column(const gcg_column *a, const gcg_column *b)
+{
+    return a->number == b->number && a->number > 0
+               ? 1
+               : a->length == b->length && memcmp(a->text, b->text, (size_t)a->length) == 0;
+}
+
+/* --weights, beside the columns of user, item and rating. */
+static gcg_status check_weights(const gcg_read_options *o, const gcg_column *part, int parts, gcg_err *err)
+{
+    static const gcg_column usual[] = {{"1", 1, 1}, {"2", 1, 2}, {"3", 1, 3}};
+    gcg_column weight;
+    if (!gcg_column_parse(o->weights, (int64_t)strlen(o->weights), &weight))
+        return gcg_fail(err, GCG_ERR_USAGE, NULL, 0, 0,
+                        "--weights %s: give the column of weights as a number from 1 or as a header name",
+                        o->weights);
+    if (parts == 0) {
+        part = usual;
+        parts = o->implicit || o->no_ratings ? 2 : 3;
+    }
+    for (int k = 0; k < parts; k++)
+        if (same_column(&part[k], &weight))
+            return gcg_fail(err, GCG_ERR_USAGE, NULL, 0, 0, "--weights %s is the column of the %s",
+                            o->weights,
+                            k == 0   ? "user"
+                            : k == 1 ? "item"
+                                     : "rating");
+    if (weight.number == 0 && o->header == GCG_HEADER_NO)
+        return gcg_fail(err, GCG_ERR_USAGE, NULL, 0, 0,
+                        "--weights %s needs a header line, --header no denies it", o->weights);
+    if (o->no_ratings)
+        return gcg_fail(err, GCG_ERR_USAGE, NULL, 0, 0, "--weights and --no-ratings contradict each other");
+    if (o->format != GCG_FORMAT_AUTO && !is_delimited(o->format))
+        return gcg_fail(err, GCG_ERR_USAGE, NULL, 0, 0,
+                        "--weights does not go with --format %s, which has no column for weights",
+                        gcg_format_name(o->format));
+    return GCG_OK;
+}
+
 gcg_status gcg_read_options_check(const gcg_read_options *o, gcg_err *err)
 {
     gcg_column part[3];
@@ -35,8 +74,7 @@ gcg_status gcg_read_options_check(const gcg_read_options *o, gcg_err *err)
     for (int k = 0; k < parts; k++) {
         named |= part[k].number == 0;
         for (int j = 0; j < k; j++)
-            if (part[j].length == part[k].length &&
-                memcmp(part[j].text, part[k].text, (size_t)part[k].length) == 0)
+            if (same_column(&part[j], &part[k]))
                 return gcg_fail(err, GCG_ERR_USAGE, NULL, 0, 0, "--columns %s: a column is given twice",
                                 o->columns);
     }
@@ -53,7 +91,7 @@ gcg_status gcg_read_options_check(const gcg_read_options *o, gcg_err *err)
         return gcg_fail(err, GCG_ERR_USAGE, NULL, 0, 0,
                         "%s does not go with --format %s, whose columns are fixed",
                         o->columns ? "--columns" : "--header yes", gcg_format_name(o->format));
-    return GCG_OK;
+    return o->weights ? check_weights(o, part, parts, err) : GCG_OK;
 }
 
 /* Bytes of all files, 0 when one is not regular (or cannot be asked: opening it will tell). */

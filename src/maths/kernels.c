@@ -21,8 +21,8 @@ enum {
     CACHED_PACK = 1 << 22       /* bytes; larger packed buffers live in memory */
 };
 
-/* Scratch of a chunk: R recomputed, two more, and (the last, where they may be) ratings that are centred when
- * they are read. */
+/* Scratch of a chunk: R recomputed, two more, and (the last, where they may be) ratings that are centred or
+ * weighted when they are read. */
 enum { SLOT_R, SLOT_OTHER, SLOT_THIRD, SLOT_X, SLOTS };
 
 struct gcg_pass {
@@ -137,7 +137,7 @@ static void place_scratch(const gcg_csr *x, int32_t blocks, const int32_t *row_s
 /* A mapped store may get its shift later. */
 static int64_t slots(const gcg_csr *x)
 {
-    return x->map || x->shift.row ? SLOTS : SLOT_X;
+    return x->map || x->shift.row || x->weight ? SLOTS : SLOT_X;
 }
 
 int64_t gcg_pass_bytes(const gcg_csr *x)
@@ -416,37 +416,55 @@ static int set_panel(call *c, int32_t column, int32_t k)
 
 /* ---- scales ---- */
 
-/* out = s_p r of one chunk, in this precision (r NULL: s_p^2); nothing without scales. */
+/* 1 when not every s_p is 1. */
+static int is_scaled(const gcg_pass *pass)
+{
+    return pass->scales || pass->x->weight;
+}
+
+static const float *weights_of(const gcg_pass *pass, const chunk *part)
+{
+    return pass->x->weight ? pass->x->weight + part->rows.first : NULL;
+}
+
+/* out = s_p r of one chunk, in this precision (r NULL: s_p^2); nothing without scales and weights. */
 static void scale_ratings(const call *c, const chunk *part, gcg_dtype type, const void *r, void *out)
 {
     const gcg_scales *s = c->pass->scales;
-    if (!s) return;
-    if (type == GCG_FLOAT)
+    if (s && type == GCG_FLOAT)
         table_of(type)->scale_ratings(&part->rows, s->row_f, s->col_f, r, out);
-    else
+    else if (s)
         table_of(type)->scale_ratings(&part->rows, s->row, s->col, r, out);
+    const float *w = weights_of(c->pass, part);
+    if (w) table_of(type)->weigh(part->n, w, r && s ? out : r, !s, out);
 }
 
 /* ---- R, kept or recomputed ---- */
 
-/* The chunk's ratings: one of the two pointers is set. */
+/* The chunk's ratings, times the roots of their weights: one of the two pointers is set. */
 typedef struct {
     const float *f;
     const double *d;
 } ratings;
 
-static ratings ratings_of(const call *c, const chunk *part)
+/* For work in this precision: weighted floats are rounded to floats where it is float. */
+static ratings ratings_of(const call *c, const chunk *part, gcg_dtype type)
 {
     const gcg_csr *x = c->pass->x;
-    const void *values = gcg_csr_read(x, part->rows.row0, part->rows.row1, scratch(c, part, SLOT_X));
-    int is_float = gcg_csr_is_float(x);
+    void *to = scratch(c, part, SLOT_X);
+    int is_float = gcg_csr_is_float(x) && !(x->weight && type == GCG_DOUBLE);
+    const void *values = to;
+    if (x->weight)
+        gcg_csr_read_weighted(x, part->rows.row0, part->rows.row1, !is_float, to);
+    else
+        values = gcg_csr_read(x, part->rows.row0, part->rows.row1, to);
     return (ratings){is_float ? values : NULL, is_float ? NULL : values};
 }
 
-static void subtract_from_ratings(const call *c, const gcg_pass_table *table, const chunk *part, void *r)
+static void subtract_from_ratings(const call *c, gcg_dtype type, const chunk *part, void *r)
 {
-    ratings x = ratings_of(c, part);
-    table->from_ratings(part->n, r, x.f, x.d);
+    ratings x = ratings_of(c, part, type);
+    table_of(type)->from_ratings(part->n, r, x.f, x.d);
 }
 
 /* out = s_p u_i . v_j, all panels of one chunk, V where it lies. */
@@ -469,7 +487,7 @@ static void whole_dots(const call *c, const chunk *part, const gcg_factors *u, c
 static void recompute(const call *c, const chunk *part, const gcg_factors *u, const gcg_factors *v, void *r)
 {
     whole_dots(c, part, u, v, r);
-    subtract_from_ratings(c, table_of(u->type), part, r);
+    subtract_from_ratings(c, u->type, part, r);
 }
 
 /* R's reals of the chunk, in the precision of the call. */
@@ -498,7 +516,7 @@ static const void *residual_of(const call *c, const chunk *part)
 static const void *gradient_of(const call *c, const chunk *part)
 {
     const void *r = residual_of(c, part);
-    if (!c->pass->scales) return r;
+    if (!is_scaled(c->pass)) return r;
     void *out = scratch(c, part, SLOT_THIRD);
     scale_ratings(c, part, c->type, r, out);
     return out;
@@ -512,7 +530,7 @@ static void count_passes(gcg_pass *pass, const gcg_residual *r, double cost)
 /* <a, X> over the chunk, in double. */
 static double inner_x(const call *c, const chunk *part, const void *a)
 {
-    ratings x = ratings_of(c, part);
+    ratings x = ratings_of(c, part, c->type);
     double sum = 0;
     if (c->type == GCG_FLOAT && x.f) return c->table->vector.dot(part->n, a, x.f);
     if (c->type == GCG_DOUBLE && x.d) return c->table->vector.dot(part->n, a, x.d);
@@ -541,11 +559,11 @@ void gcg_pass_moments(gcg_pass *pass, const gcg_residual *r, double s[2])
 
 static void residual_work(const call *c, const chunk *part)
 {
-    ratings x = ratings_of(c, part);
+    ratings x = ratings_of(c, part, GCG_DOUBLE);
     const gcg_scales *s = c->pass->scales;
-    part->sums[0] +=
-        c->table->residual(&part->rows, c->u->k, c->u->data, c->u->stride, c->v->data, c->v->stride,
-                           s ? s->row : NULL, s ? s->col : NULL, x.f, x.d, from_first_out(c, part, c->r));
+    part->sums[0] += c->table->residual(&part->rows, c->u->k, c->u->data, c->u->stride, c->v->data,
+                                        c->v->stride, s ? s->row : NULL, s ? s->col : NULL,
+                                        weights_of(c->pass, part), x.f, x.d, from_first_out(c, part, c->r));
 }
 
 double gcg_pass_residual(gcg_pass *pass, const gcg_factors *u, const gcg_factors *v, void *r)
@@ -581,7 +599,7 @@ static void panel_work(const call *c, const chunk *part)
     void *r = from_first_out(c, part, c->r);
     panel_dots(c, part, r);
     if (!c->last) return;
-    subtract_from_ratings(c, c->table, part, r);
+    subtract_from_ratings(c, c->type, part, r);
     compare(c, part, r);
 }
 
@@ -766,7 +784,7 @@ static void spread_work(const call *c, const chunk *part)
 
 static void squares_work(const call *c, const chunk *part)
 {
-    void *weight = c->pass->scales ? scratch(c, part, SLOT_THIRD) : NULL;
+    void *weight = is_scaled(c->pass) ? scratch(c, part, SLOT_THIRD) : NULL;
     scale_ratings(c, part, c->type, NULL, weight);
     c->table->squares(&part->rows, c->half, weight, at(c->u, c), c->u->stride, gathered(c),
                       gathered_distance(c), at_out(c->gu, c), c->gu->stride, part->pack);
@@ -869,7 +887,7 @@ void gcg_pass_times_t(gcg_pass *pass, const gcg_residual *r, const gcg_factors *
 /* Scaled by doubles, as the products of blocks in double are: proofs use both. */
 static gcg_dtype product_type(const gcg_pass *pass, const gcg_residual *r)
 {
-    return pass->scales ? GCG_DOUBLE : r->type;
+    return is_scaled(pass) ? GCG_DOUBLE : r->type;
 }
 
 static void matvec_work(const call *c, const chunk *part)

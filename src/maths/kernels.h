@@ -7,7 +7,11 @@
  *
  * With scales (maths/scales.h) s_p = a_i b_j belongs to rating p of row i and column j, else s_p = 1. They
  * stand between the factors and the ratings: s_p u_i . v_j is what x_p is compared with, and a matrix on
- * Omega is multiplied by s_p before it meets U or V. */
+ * Omega is multiplied by s_p before it meets U or V.
+ *
+ * Weights w_p of the loss, where X has them, are taken into both: s_p is sqrt(w_p) times what was just said,
+ * and x_p below is sqrt(w_p) times the rating. So ||R||^2 is the weighted sum of squares, and G = s R its
+ * gradient. */
 #ifndef GCG_MATHS_KERNELS_H
 #define GCG_MATHS_KERNELS_H
 

@@ -9,6 +9,7 @@
  * additions for LANES sums) instead of LANES separate ones. */
 #include "maths/kernels_pass.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "maths/vector.h"
@@ -378,8 +379,8 @@ static double dot(int64_t n, const void *x, const void *y)
 }
 
 static double residual(const gcg_pass_rows *rows, int32_t k, const void *u, int64_t ldu, const void *v,
-                       int64_t ldv, const double *row, const double *col, const float *xf, const double *xd,
-                       void *r)
+                       int64_t ldv, const double *row, const double *col, const float *w, const float *xf,
+                       const double *xd, void *r)
 {
     double sum = 0;
     for (int32_t i = rows->row0; i < rows->row1; i++) {
@@ -387,7 +388,9 @@ static double residual(const gcg_pass_rows *rows, int32_t k, const void *u, int6
         for (int64_t p = rows->row_ptr[i] - rows->first; p < rows->row_ptr[i + 1] - rows->first; p++) {
             double x = xf ? (double)xf[p] : xd[p];
             double dot = dot_inline(k, ui, (const real *)v + rows->col[p] * ldv);
-            double d = x - (row ? row[i] * col[rows->col[p]] * dot : dot);
+            if (row) dot *= row[i] * col[rows->col[p]];
+            if (w) dot *= sqrt((double)w[p]);
+            double d = x - dot;
             if (r) ((real *)r)[p] = (real)d;
             sum += d * d;
         }
@@ -410,6 +413,13 @@ static void scale_ratings(const gcg_pass_rows *rows, const void *row, const void
                 ((real *)out)[p] = s * s;
             }
     }
+}
+
+static void weigh(int64_t n, const float *w, const void *r, int first, void *out)
+{
+    real *o = out;
+    for (int64_t p = 0; p < n && r; p++) o[p] = (real)sqrt((double)w[p]) * ((const real *)r)[p];
+    for (int64_t p = 0; p < n && !r; p++) o[p] = first ? (real)w[p] : (real)w[p] * o[p];
 }
 
 static void row_product(const gcg_pass_rows *rows, const void *r, const double *x, double *y)
@@ -604,6 +614,7 @@ const gcg_pass_table NAME2(PRECISION, GCG_ISA) = {
     .scatter = scatter,
     .residual = residual,
     .scale_ratings = scale_ratings,
+    .weigh = weigh,
     .row_product = row_product,
     .col_product = col_product,
     .line_sums = line_sums,

@@ -48,14 +48,17 @@ typedef struct {
                    int64_t ldgu);
     /* gv_j += r_p u_i only */
     void (*scatter)(const gcg_pass_rows *rows, int half, const void *r, const void *u, int64_t ldu, void *gv);
-    /* r_p = real(d), d = x_p - s_p u_i . v_j summed in double over k columns, s_p = row_i col_j (row NULL:
-     * 1); x is xf or, when that is NULL, xd; r may be NULL. Returns sum of d^2. */
+    /* r_p = real(d), d = x_p - s_p u_i . v_j summed in double over k columns, s_p = row_i col_j sqrt(w_p)
+     * (row NULL: without these; w NULL: 1); x is xf or, when that is NULL, xd; r may be NULL. Returns sum of
+     * d^2. */
     double (*residual)(const gcg_pass_rows *rows, int32_t k, const void *u, int64_t ldu, const void *v,
-                       int64_t ldv, const double *row, const double *col, const float *xf, const double *xd,
-                       void *r);
+                       int64_t ldv, const double *row, const double *col, const float *w, const float *xf,
+                       const double *xd, void *r);
     /* out[p] = s_p r[p], s_p = row_i col_j; r NULL: s_p^2. out may be r. */
     void (*scale_ratings)(const gcg_pass_rows *rows, const void *row, const void *col, const void *r,
                           void *out);
+    /* out = sqrt(w) r; r NULL: w times what out has (first: w). out may be r. */
+    void (*weigh)(int64_t n, const float *w, const void *r, int first, void *out);
     /* y_i = sum_j r_p x_j in double */
     void (*row_product)(const gcg_pass_rows *rows, const void *r, const double *x, double *y);
     /* y_j += sum_i r_p x_i in double */

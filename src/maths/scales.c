@@ -35,6 +35,13 @@ static void scales_of(int32_t n, const int64_t *count, double exponent, double s
     }
 }
 
+/* w_p b_j^2 */
+static double curvature(const gcg_csr *x, const gcg_scales *s, int64_t p)
+{
+    double b = s->col[x->col[p]];
+    return x->weight ? (double)x->weight[p] * b * b : b * b;
+}
+
 static double most_curvature(const gcg_csr *x, const gcg_scales *s)
 {
     double most = 0;
@@ -42,11 +49,11 @@ static double most_curvature(const gcg_csr *x, const gcg_scales *s)
     for (int32_t i = 0; i < x->rows; i++) {
         double largest = 0;
         for (int64_t p = x->row_ptr[i]; p < x->row_ptr[i + 1]; p++)
-            largest = fmax(largest, s->col[x->col[p]]);
-        most = fmax(most, s->row[i] * largest);
+            largest = fmax(largest, curvature(x, s, p));
+        most = fmax(most, s->row[i] * s->row[i] * largest);
         done = gcg_csr_pass_step(x, done, x->row_ptr[i + 1]);
     }
-    return most * most;
+    return most;
 }
 
 gcg_status gcg_scales_init(gcg_scales *s, const gcg_csr *x, const gcg_norm *norm, gcg_err *err)

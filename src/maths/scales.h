@@ -5,7 +5,8 @@
  *
  * With Z = diag(sqrt p) W diag(sqrt q) it is the plain trace norm of Z, and w_ij = a_i b_j z_ij with a = 1 /
  * sqrt p, b = 1 / sqrt q, the scales (Srebro and Salakhutdinov 2010; Foygel and others 2011 for B). A row or
- * column without ratings has scale 0: it is left out of the problem. */
+ * column without ratings has scale 0: it is left out of the problem. n_i counts ratings, whatever weights
+ * they have in the loss. */
 #ifndef GCG_MATHS_SCALES_H
 #define GCG_MATHS_SCALES_H
 
@@ -29,7 +30,7 @@ double gcg_norm_weight(int64_t count, double exponent, double mean, double smoot
 typedef struct {
     double *row, *col;     /* a (rows), b (cols) */
     float *row_f, *col_f;  /* the same, rounded */
-    double most_curvature; /* max over the ratings of (a_i b_j)^2 */
+    double most_curvature; /* max over the ratings of w_ij (a_i b_j)^2, w_ij = 1 without weights */
 } gcg_scales;
 
 gcg_status gcg_scales_init(gcg_scales *s, const gcg_csr *x, const gcg_norm *norm, gcg_err *err);

@@ -58,7 +58,7 @@ static gcg_status finish(void *self, gcg_point_value *value, gcg_err *err)
 static void describe(void *self, gcg_progress *progress)
 {
     completion *m = self;
-    progress->train_rmse = sqrt(2 * m->value.loss / (double)m->x->nnz);
+    progress->train_rmse = sqrt(2 * m->value.loss / m->weights);
     progress->matvecs = m->block_matvecs + m->op.matvecs;
     progress->passes = gcg_pass_count(m->pass);
     progress->u = &m->u;
@@ -67,9 +67,15 @@ static void describe(void *self, gcg_progress *progress)
     progress->col_scale = m->scales.col;
 }
 
-/* The weights of the norm, where there are any, and the curvature that they give to the loss. */
+/* The weights of loss and norm, where there are any, and the curvature that they give to the loss. */
 static gcg_status weigh(completion *m, gcg_err *err)
 {
+    gcg_csr_stats stats = gcg_csr_value_stats(m->x);
+    m->x_x = stats.weighted_squares;
+    m->weights = stats.weights;
+    m->unit_length = m->length = (double)m->x->nnz / stats.weights;
+    m->safe_length = 1 / stats.most_weight;
+    m->scaled = m->x->weight || gcg_norm_is_weighted(&m->set->norm);
     if (!gcg_norm_is_weighted(&m->set->norm)) return GCG_OK;
     gcg_status status = gcg_scales_init(&m->scales, m->x, &m->set->norm, err);
     if (status) return status;
@@ -106,14 +112,11 @@ static gcg_status init(completion *m, const gcg_csr *x, const gcg_solver_setting
                       .lambda = set->lambda,
                       .watch = watch,
                       .balanced = 1,
-                      .length = 1,
-                      .safe_length = 1,
                       .block = set->sizes.block < MC_BLOCK_FIRST ? set->sizes.block : MC_BLOCK_FIRST};
     gcg_rng_init(&m->rng, set->seed, 0);
     m->op = (gcg_linop){x->rows, x->cols, m, mc_times, mc_times_t, 0, watch};
     gcg_status status = gcg_pass_new(x, &m->pass, err);
     if (!status) status = weigh(m, err);
-    m->x_x = gcg_csr_value_stats(x).sum_squares;
     m->type = gcg_solver_first_type(x, set);
     if (!status) status = mc_rating_arrays(m, m->type, err);
     if (!status) status = mc_lay_out(m, 0, m->type, err);
@@ -196,10 +199,10 @@ gcg_status gcg_lambda_max_weighted(const gcg_csr *x, const gcg_norm *norm, uint6
                                    double *lambda_max, gcg_err *err)
 {
     const double tolerance = 1e-12; /* of sigma^2 */
-    gcg_dtype type = gcg_csr_is_float(x) ? GCG_FLOAT : GCG_DOUBLE;
+    gcg_dtype type = gcg_csr_is_float(x) && !x->weight ? GCG_FLOAT : GCG_DOUBLE;
     data_op d = {.u = {.rows = x->rows, .type = type}, .v = {.rows = x->cols, .type = type}};
     d.x = (gcg_residual){.type = type, .u = &d.u, .v = &d.v};
-    if (!x->shift.row) d.x.values = gcg_csr_read(x, 0, x->rows, NULL);
+    if (!x->shift.row && !x->weight) d.x.values = gcg_csr_read(x, 0, x->rows, NULL);
     gcg_scales scales = {0};
     gcg_status status = gcg_pass_new(x, &d.pass, err);
     if (!status && gcg_norm_is_weighted(norm)) {

@@ -4,10 +4,16 @@
  *     F(W) = 1/2 sum over Omega of (x_ij - w_ij)^2 + lambda ||W||_tr,  W = U V'   (PAPER.md sec. 4,
  * SOLVER.md)
  *
+ * Where the loss has weights, 1/2 sum of c_ij (x_ij - w_ij)^2, sqrt(c_ij) x_ij takes the place of x_ij, and
+ * sqrt(c_ij) w_ij that of w_ij: the passes do both (maths/kernels.h). With C the matrix of these roots, R is
+ * C o (X - W) below, and C o R wherever it meets U or V. So Y = C o (s R) is dual feasible when ||C o R||_sp
+ * <= lambda / s, and D(Y) = <Y, X> - 1/2 sum of y_ij^2 / c_ij is s <R, C o X> - s^2/2 ||R||^2: the bound's
+ * formula stays.
+ *
  * Where the norm is weighted (maths/scales.h), Z = diag(sqrt p) W diag(sqrt q) takes the place of W: Z = U
  * V', the penalty is the plain trace norm of Z, the passes scale what they compare with the ratings, and R in
- * the comments below is diag(a) R diag(b) wherever it meets U or V. Only the curvature of the loss differs,
- * and the factors of W that the result takes.
+ * the comments below is diag(a) R diag(b) wherever it meets U or V. In both only the curvature of the loss
+ * differs, and the factors of W that the result takes.
  *
  * completion.c        start, end, precision, the table of the problem
  * completion_point.c  the iterate: layout, value, balanced basis, proximal step
@@ -43,6 +49,8 @@ typedef struct {
     int balanced; /* the point is in its balanced basis, s and inverse_s belong to it */
     gcg_pass *pass;
     gcg_scales scales; /* empty where the norm is not weighted */
+    int scaled;        /* the norm is weighted or the loss is: R is not what meets U or V */
+    double weights;    /* sum of those of the loss; without: the number of ratings */
     gcg_rng rng;
 
     gcg_dtype type;
@@ -54,9 +62,10 @@ typedef struct {
     gcg_factors rv;        /* R V */
     gcg_point_value value;
     double moments[2];  /* ||R||^2, <R, X> */
-    double x_x;         /* ||P(X)||^2 */
+    double x_x;         /* ||P(X)||^2, weighted */
     double length;      /* of the next restricted proximal step */
     double safe_length; /* one that never raises F: 1 / the curvature of the loss */
+    double unit_length; /* 1 / the mean weight: lengths are to scale with the loss */
     double sigma;       /* estimate of sigma_1(R) from below */
     gcg_triplets atoms; /* of this round */
     int saturated;      /* all atoms of the last block were above lambda */

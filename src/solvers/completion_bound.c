@@ -29,7 +29,7 @@ static double guard_room(const completion *m, double wanted)
     return low;
 }
 
-/* diag(a) R diag(b), whose sigma_1 counts where the norm is weighted; gcg_mem_free it. */
+/* R as it meets U and V, whose sigma_1 counts where norm or loss are weighted; gcg_mem_free it. */
 static gcg_status scaled_residual(const completion *m, void **out, gcg_err *err)
 {
     gcg_residual r = mc_residual(m);
@@ -47,7 +47,7 @@ static gcg_status prove_cholesky(completion *m, double room, int exact, double *
     const double usual = 1e-8; /* SOLVER.md sec. 4, rule 3 */
     double found = 0, guard = exact ? fmin(usual, 0.25 * room) : room / 9.1, most = exact ? 0.1 : room;
     void *scaled = NULL;
-    gcg_status status = m->scales.row ? scaled_residual(m, &scaled, err) : GCG_OK;
+    gcg_status status = m->scaled ? scaled_residual(m, &scaled, err) : GCG_OK;
     gcg_csr residual = *m->x;
     residual.val_f = m->type == GCG_FLOAT ? (scaled ? scaled : m->r) : NULL;
     residual.val_d = m->type == GCG_DOUBLE ? (scaled ? scaled : m->r) : NULL;
@@ -232,7 +232,7 @@ static int by_cholesky(const completion *m, double eps)
     if (!m->r) return 0;
     if (n <= MC_CHOLESKY_DEFAULT || n > MC_CHOLESKY_MOST) return n <= MC_CHOLESKY_DEFAULT;
     int64_t bytes = gcg_certificate_bytes(m->x->rows, m->x->cols, m->x->nnz, m->type);
-    if (m->scales.row) bytes += m->x->nnz * (int64_t)m->type;
+    if (m->scaled) bytes += m->x->nnz * (int64_t)m->type;
     return m->set->certify || (cholesky_seconds(m) < lanczos_seconds(m, eps) && bytes <= room_for_proof(m));
 }
 

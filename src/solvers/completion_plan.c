@@ -13,6 +13,7 @@ typedef struct {
     int64_t rows, cols, sides, least;
     int64_t k, block, later, proof_block; /* columns */
     int weighted;                         /* the norm is */
+    int scaled;                           /* the norm or the loss is */
 } shape;
 
 static int64_t least_of(int64_t a, int64_t b)
@@ -48,6 +49,7 @@ static shape shape_of(const gcg_plan_data *d, const gcg_solver_settings *set, in
 {
     shape s = {
         .d = d, .set = set, .rows = d->rows, .cols = d->cols, .weighted = gcg_norm_is_weighted(&set->norm)};
+    s.scaled = s.weighted || d->weights;
     s.sides = s.rows + s.cols;
     s.least = least_of(s.rows, s.cols);
     s.k = least_of(rank, s.least);
@@ -112,7 +114,7 @@ static int64_t proof(const shape *s)
     if (s->set->lambda == 0) return 0;
     if (s->set->ratings_kept != GCG_KEEP_NONE &&
         s->least <= (s->set->certify ? MC_CHOLESKY_MOST : MC_CHOLESKY_DEFAULT))
-        way = (s->weighted ? s->d->nnz * (int64_t)s->d->type : 0) +
+        way = (s->scaled ? s->d->nnz * (int64_t)s->d->type : 0) +
               most_of(gcg_certificate_bytes(s->d->rows, s->d->cols, s->d->nnz, s->d->type),
                       gcg_polar_top_bytes(s->d->rows, s->d->cols));
     else if (s->set->plain)

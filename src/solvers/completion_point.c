@@ -195,7 +195,7 @@ static gcg_status restore(completion *m, const saved *old, gcg_err *err)
  * ||P(D)||^2, and is F's bound from above for t in [0, 1]. */
 static double better_length(const completion *m, const saved *old, double r_b)
 {
-    const double most = 64, change = 2;
+    const double most = 64 * m->unit_length, change = 2;
     double old_r_r = old->moments[0], d_d = old_r_r + m->moments[0] - 2 * r_b,
            slope = old_r_r - r_b - m->lambda * (m->value.rho - old->value.rho);
     if (!(d_d > 1e-12 * old_r_r) || !(slope > 0)) return m->length; /* rounding */
@@ -203,12 +203,13 @@ static double better_length(const completion *m, const saved *old, double r_b)
     return fmin(fmax(better, m->safe_length), most);
 }
 
-/* After a step that raised F. The safe length 1 of the plain norm is not far away; that of a weighted norm,
- * whose curvature is that of its rarest user and item, may be a thousandth of what does. */
+/* After a step that raised F. The safe length of the plain problem is not far away; that of a weighted norm
+ * or loss, whose curvature is that of its rarest user and item or its largest weight, may be a thousandth of
+ * what does. */
 static double shorter_length(const completion *m, double length)
 {
     const double cut = 0.25;
-    return m->scales.row ? fmax(cut * length, m->safe_length) : m->safe_length;
+    return m->safe_length < m->unit_length ? fmax(cut * length, m->safe_length) : m->safe_length;
 }
 
 /* The restricted proximal step, which balances too. Its length follows the curvature that the last ones met:

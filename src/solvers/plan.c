@@ -34,6 +34,7 @@ gcg_plan_data gcg_plan_data_of(const gcg_csr *x, const gcg_solver_settings *set)
     gcg_plan_data d = {.rows = x->rows,
                        .cols = x->cols,
                        .nnz = x->nnz,
+                       .weights = x->weight != NULL,
                        .value_bytes = x->val_f ? sizeof(float) : sizeof(double),
                        .type = gcg_solver_first_type(x, set),
                        .passes = gcg_pass_bytes(x)};

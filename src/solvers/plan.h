@@ -41,6 +41,7 @@ typedef struct {
     int32_t rows, cols;
     int64_t nnz;
     int value_bytes; /* of a rating in the store */
+    int weights;     /* 1: the loss has some */
     gcg_dtype type;  /* of the factors, where they are largest */
     int64_t passes;  /* gcg_pass_bytes() of the store */
     int copies;      /* of the factors, that the caller keeps */

@@ -46,12 +46,12 @@ gcg_solver_settings gcg_solver_settings_defaults(void)
         .gap = 1e-3, .max_iter = 500, .max_time = INFINITY, .seed = 1, .sizes = gcg_solver_sizes_full()};
 }
 
-/* Ratings of a size whose squares and products float cannot hold with room to spare. */
+/* Ratings (by their weights) of a size whose squares and products float cannot hold with room to spare. */
 static int out_of_float(const gcg_csr *x)
 {
     const double most = 1e12, least = 1e-12;
     gcg_csr_stats stats = gcg_csr_value_stats(x);
-    double size = fmax(fabs(stats.min), fabs(stats.max));
+    double size = sqrt(stats.most_weight) * fmax(fabs(stats.min), fabs(stats.max));
     return size > most || size < least;
 }
 

@@ -51,7 +51,7 @@ typedef struct {
     double gap;       /* (objective - dual) / objective, 0 when both are 0, NaN without dual */
     double nuc_norm;  /* ||W||_tr, exact; of the weighted norm where it is weighted */
     int32_t rank;
-    double train_rmse; /* sqrt(2 loss / N) */
+    double train_rmse; /* sqrt(2 loss / N), with weights in the loss sqrt(2 loss / their sum) */
     int64_t matvecs;   /* products of the gradient matrix (or its transpose) with a vector so far */
     double passes;     /* multiply-adds so far / (N k), each at its own k: full passes over the ratings */
     gcg_certificate_rule rule;
@@ -147,7 +147,7 @@ gcg_status gcg_solver_result_take(gcg_solver_result *r, const gcg_factors *u, co
                                   const double *s, gcg_err *err);
 
 /* Minimises F(W) = 1/2 sum over Omega of (W_ij - X_ij)^2 + lambda ||W||_tr (the norm weighted as the settings
- * say) by Algorithm 3 with the additions
+ * say, the squares as X says; comparators know no weights) by Algorithm 3 with the additions
  * of SOLVER.md sec. 1 (PAPER.md sec. 4). X may have empty rows and columns; nnz >= 1. Honours
  * gcg_interrupt_requested(); where checkpoints are written the result then has stop and last only: what
  * counts is in the checkpoint. */
@@ -158,7 +158,8 @@ gcg_status gcg_complete(const gcg_csr *x, const gcg_solver_settings *settings, g
  * NULL) is over before the end, what is known of it from below. */
 gcg_status gcg_lambda_max(const gcg_csr *x, uint64_t seed, gcg_watch *watch, double *lambda_max,
                           gcg_err *err);
-/* The same with the weights of a norm: ||diag(p)^(-1/2) P(X) diag(q)^(-1/2)||_sp. */
+/* The same with the weights of a norm: ||diag(p)^(-1/2) P(X) diag(q)^(-1/2)||_sp. In both X is multiplied by
+ * its weights in the loss, where it has some. */
 gcg_status gcg_lambda_max_weighted(const gcg_csr *x, const gcg_norm *norm, uint64_t seed, gcg_watch *watch,
                                    double *lambda_max, gcg_err *err);
 

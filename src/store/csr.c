@@ -30,8 +30,15 @@ void gcg_csr_release(gcg_csr *x)
     gcg_csr_free_array(x, x->col);
     gcg_csr_free_array(x, x->val_f);
     gcg_csr_free_array(x, x->val_d);
+    gcg_csr_free_array(x, x->weight);
     gcg_mapping_close(x->map);
     *x = (gcg_csr){0};
+}
+
+gcg_status gcg_csr_add_weights(gcg_csr *x, gcg_err *err)
+{
+    x->weight = gcg_mem_alloc_array(x->nnz, sizeof *x->weight);
+    return x->weight ? GCG_OK : gcg_fail_memory(err, "weights");
 }
 
 enum {
@@ -46,6 +53,8 @@ void gcg_csr_pass_done(const gcg_csr *x, int64_t p0, int64_t p1)
         gcg_mapping_done(x->map, x->val_f + p0, x->val_f + p1);
     if (x->val_d && gcg_mapping_holds(x->map, x->val_d))
         gcg_mapping_done(x->map, x->val_d + p0, x->val_d + p1);
+    if (x->weight && gcg_mapping_holds(x->map, x->weight))
+        gcg_mapping_done(x->map, x->weight + p0, x->weight + p1);
 }
 
 int64_t gcg_csr_pass_step(const gcg_csr *x, int64_t done, int64_t p)
@@ -67,6 +76,8 @@ int64_t gcg_csr_resident_bytes(const gcg_csr *x)
     int given_back = x->map && !gcg_mapping_is_kept(x->map);
     if (!given_back || !gcg_mapping_holds(x->map, x->col)) bytes += x->nnz * (int64_t)sizeof *x->col;
     if (!given_back || !gcg_csr_values_are_mapped(x)) bytes += x->nnz * value;
+    if (x->weight && (!given_back || !gcg_mapping_holds(x->map, x->weight)))
+        bytes += x->nnz * (int64_t)sizeof *x->weight;
     return bytes;
 }
 
@@ -102,13 +113,16 @@ gcg_status gcg_csr_own(gcg_csr *x, gcg_err *err)
     if (status != GCG_OK || !x->map) return status;
     int64_t *row_ptr = own_copy(x, x->row_ptr, (int64_t)x->rows + 1, sizeof *row_ptr);
     int32_t *col = own_copy(x, x->col, x->nnz, sizeof *col);
-    if (!row_ptr || !col) {
+    float *weight = own_copy(x, x->weight, x->nnz, sizeof *weight);
+    if (!row_ptr || !col || (x->weight && !weight)) {
         if (row_ptr != x->row_ptr) gcg_mem_free(row_ptr);
         if (col != x->col) gcg_mem_free(col);
+        if (weight != x->weight) gcg_mem_free(weight);
         return gcg_fail_memory(err, "ratings");
     }
     x->row_ptr = row_ptr;
     x->col = col;
+    x->weight = weight;
     gcg_mapping_close(x->map);
     x->map = NULL;
     return GCG_OK;
@@ -127,6 +141,19 @@ const void *gcg_csr_read(const gcg_csr *x, int32_t row0, int32_t row1, void *scr
                 ((float *)scratch)[at] = (float)value;
         }
     return scratch;
+}
+
+void gcg_csr_read_weighted(const gcg_csr *x, int32_t row0, int32_t row1, int as_double, void *out)
+{
+    int64_t at = 0;
+    for (int32_t i = row0; i < row1; i++)
+        for (int64_t p = x->row_ptr[i]; p < x->row_ptr[i + 1]; p++, at++) {
+            double value = sqrt((double)x->weight[p]) * gcg_csr_entry(x, i, p);
+            if (as_double)
+                ((double *)out)[at] = value;
+            else
+                ((float *)out)[at] = (float)value;
+        }
 }
 
 /* count[k + 1] = how often key k occurs, then the sums before k: count[k] is where k's entries start. */
@@ -287,7 +314,11 @@ void gcg_csr_col_counts(const gcg_csr *x, int64_t *counts)
 gcg_status gcg_csr_transpose(const gcg_csr *x, gcg_csr *xt, gcg_err *err)
 {
     gcg_status status = gcg_csr_init(xt, x->cols, x->rows, x->nnz, x->val_d != NULL, err);
-    if (status != GCG_OK) return status;
+    if (status == GCG_OK && x->weight) status = gcg_csr_add_weights(xt, err);
+    if (status != GCG_OK) {
+        gcg_csr_release(xt);
+        return status;
+    }
     starts_of(x->col, x->nnz, x->cols, xt->row_ptr);
     int64_t done = 0;
     for (int32_t i = 0; i < x->rows; i++) {
@@ -298,6 +329,7 @@ gcg_status gcg_csr_transpose(const gcg_csr *x, gcg_csr *xt, gcg_err *err)
                 xt->val_d[to] = x->val_d[p];
             else
                 xt->val_f[to] = x->val_f[p];
+            if (x->weight) xt->weight[to] = x->weight[p];
         }
         done = gcg_csr_pass_step(x, done, x->row_ptr[i + 1]);
     }
@@ -317,8 +349,19 @@ gcg_csr_stats gcg_csr_value_stats(const gcg_csr *x)
             if (v < s.min) s.min = v;
             if (v > s.max) s.max = v;
             s.zeros += v == 0;
+            if (!x->weight) continue;
+            double w = (double)x->weight[p];
+            s.weights += w;
+            s.weighted_squares += w * v * v;
+            if (w > s.most_weight) s.most_weight = w;
+            if (w < s.least_weight || s.least_weight == 0) s.least_weight = w;
         }
         done = gcg_csr_pass_step(x, done, x->row_ptr[i + 1]);
+    }
+    if (!x->weight) {
+        s.weights = (double)x->nnz;
+        s.weighted_squares = s.sum_squares;
+        s.least_weight = s.most_weight = 1;
     }
     return s;
 }

@@ -6,7 +6,9 @@
  *
  * The arrays are the struct's own, or lie in a mapped file (map), which it then owns and which cannot be
  * written to: whoever changes entries in place calls gcg_csr_own or gcg_csr_own_values first. Values that are
- * too many for that are centred whenever they are read (shift): x_ij - (mu + row[i] + col[j]). */
+ * too many for that are centred whenever they are read (shift): x_ij - (mu + row[i] + col[j]).
+ *
+ * Ratings may have weights in the loss, w_p > 0: 4 bytes more a rating. */
 #ifndef GCG_STORE_CSR_H
 #define GCG_STORE_CSR_H
 
@@ -30,6 +32,7 @@ typedef struct {
     int32_t *col;     /* nnz */
     float *val_f;     /* nnz, or NULL */
     double *val_d;    /* nnz, or NULL */
+    float *weight;    /* nnz, or NULL: all 1 */
     gcg_mapping *map; /* where arrays may lie that are not its own, or NULL */
     gcg_csr_shift shift;
 } gcg_csr;
@@ -57,13 +60,19 @@ static inline int gcg_csr_is_float(const gcg_csr *x)
 }
 
 /* The values of rows row0..row1-1: where they are stored, or, shifted, in scratch, which has room for a
- * double each. Floats or doubles as gcg_csr_is_float says. */
+ * double each. Floats or doubles as gcg_csr_is_float says. Weights have no part in it. */
 const void *gcg_csr_read(const gcg_csr *x, int32_t row0, int32_t row1, void *scratch);
+/* sqrt(w_p) times the values of rows row0..row1-1, of an x with weights, to out: as doubles or rounded to
+ * floats. */
+void gcg_csr_read_weighted(const gcg_csr *x, int32_t row0, int32_t row1, int as_double, void *out);
 
 /* Allocates for rows x cols with nnz entries (as_double: val_d, else val_f), uninitialised but row_ptr
  * zeroed. */
 gcg_status gcg_csr_init(gcg_csr *x, int32_t rows, int32_t cols, int64_t nnz, int as_double, gcg_err *err);
 void gcg_csr_release(gcg_csr *x); /* twice is fine */
+
+/* Room for weights, contents arbitrary; for whoever sets them. */
+gcg_status gcg_csr_add_weights(gcg_csr *x, gcg_err *err);
 
 /* Makes every array x's own (a copy of those in the mapping) and closes the mapping. No change when they are.
  * On failure x is still whole. */
@@ -78,9 +87,9 @@ int gcg_csr_values_are_mapped(const gcg_csr *x);
 /* Bytes of the arrays that stay in memory: all but those of a mapping that is not kept (base/mapping.h). */
 int64_t gcg_csr_resident_bytes(const gcg_csr *x);
 
-/* Entries p0..p1-1 (columns and values) were streamed and are not needed before the next pass: their pages
- * are given back when x is mapped and not to be kept (base/mapping.h). For a quarter million ratings and
- * more. */
+/* Entries p0..p1-1 (columns, values, weights) were streamed and are not needed before the next pass: their
+ * pages are given back when x is mapped and not to be kept (base/mapping.h). For a quarter million ratings
+ * and more. */
 void gcg_csr_pass_done(const gcg_csr *x, int64_t p0, int64_t p1);
 /* The same for a loop in storage order that stands at p and has given back what lies before done: returns the
  * new done. Cheap enough to be called for each row. */
@@ -124,6 +133,8 @@ gcg_status gcg_csr_transpose(const gcg_csr *x, gcg_csr *xt, gcg_err *err);
 typedef struct {
     double sum, sum_squares, min, max;
     int64_t zeros;
+    /* With weights w: sum of w, of w x^2, min and max of w; without: nnz, sum of x^2, 1, 1. */
+    double weights, weighted_squares, least_weight, most_weight;
 } gcg_csr_stats;
 gcg_csr_stats gcg_csr_value_stats(const gcg_csr *x);
 

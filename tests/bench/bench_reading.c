@@ -39,7 +39,7 @@ static void by_parsing(const char *path)
     gcg_read_report report;
     gcg_points points;
     gcg_sink sink = {.points = &points};
-    gcg_points_init(&points, 1);
+    gcg_points_init(&points, 1, 0);
     bench_must(gcg_idmap_new(&sink.users, &err), &err);
     bench_must(gcg_idmap_new(&sink.items, &err), &err);
     bench_must(gcg_read_files(&path, 1, &options, NULL, &sink, &report, &err), &err);
