@@ -161,19 +161,6 @@ double fit_lambda_for(double lambda, int64_t n, int64_t m)
     return lambda * sqrt((double)n / (double)m);
 }
 
-/* Tries the centrings at the norm of c, but for the one that was tried already. */
-static gcg_status try_centers(fit_run *f, candidate *c, int but)
-{
-    static const int centers[] = {GCG_CENTER_BOTH, GCG_CENTER_USER, GCG_CENTER_ITEM, GCG_CENTER_GLOBAL,
-                                  GCG_CENTER_NONE};
-    gcg_status status = GCG_OK;
-    for (int i = 0; i < (int)(sizeof centers / sizeof *centers) && !status && !c->cut; i++) {
-        c->center = centers[i];
-        if (c->center != but && (!f->s.has_center || c->center == f->s.center)) status = try_candidate(f, c);
-    }
-    return status;
-}
-
 static const double exponents[] = {1, 0.8, 0.5, 0}; /* the ranks rise in this order, and the cost */
 enum { EXPONENTS = sizeof exponents / sizeof *exponents, FIRST = 1 /* 0.8, best on MovieLens */ };
 
@@ -190,15 +177,50 @@ static gcg_status try_norms(fit_run *f, candidate *c, int at, int step)
     return status;
 }
 
+/* Where the exponent of the best norm stands. */
+static int best_exponent(const candidate *c)
+{
+    int at = 0;
+    while (exponents[at] < c->best_norm.exponent_user || exponents[at] > c->best_norm.exponent_user) at++;
+    return at;
+}
+
 /* The exponents beside the best one, at the centring that was best with it. */
 static gcg_status try_norms_beside(fit_run *f, candidate *c)
 {
-    int at = 0;
+    const int at = best_exponent(c);
     double before = f->choice.valid_rmse;
-    while (exponents[at] < c->best_norm.exponent_user || exponents[at] > c->best_norm.exponent_user) at++;
     c->center = c->best_center;
     gcg_status status = try_norms(f, c, at + 1, 1);
     return status || f->choice.valid_rmse < before ? status : try_norms(f, c, at - 1, -1);
+}
+
+/* One centring with the best norm. Where users and items are centred, another norm may be best than where
+ * they are not: those beside it are tried, too. */
+static gcg_status try_center(fit_run *f, candidate *c, int center)
+{
+    const int asides = center == GCG_CENTER_BOTH && !f->s.has_norm_weights;
+    const int at = asides ? best_exponent(c) : 0;
+    c->center = center;
+    c->norm = c->best_norm;
+    gcg_status status = try_candidate(f, c);
+    for (int i = at - 1; i <= at + 1 && asides && !status && !c->cut; i += 2) {
+        if (i < 0 || i >= EXPONENTS) continue;
+        c->norm.exponent_user = c->norm.exponent_item = exponents[i];
+        status = try_candidate(f, c);
+    }
+    return status;
+}
+
+/* The centrings that have not been tried. */
+static gcg_status try_centers(fit_run *f, candidate *c, int tried)
+{
+    static const int centers[] = {GCG_CENTER_BOTH, GCG_CENTER_USER, GCG_CENTER_ITEM, GCG_CENTER_GLOBAL,
+                                  GCG_CENTER_NONE};
+    gcg_status status = GCG_OK;
+    for (int i = 0; i < (int)(sizeof centers / sizeof *centers) && !status && !c->cut; i++)
+        if (centers[i] != tried) status = try_center(f, c, centers[i]);
+    return status;
 }
 
 /* The norm without centring, the centring for it, and the norm once more where that has changed. */
@@ -208,7 +230,6 @@ static gcg_status try_all(fit_run *f, candidate *c)
     if (norm_is_free) c->norm.exponent_user = c->norm.exponent_item = exponents[FIRST];
     gcg_status status = try_candidate(f, c);
     if (!status && !c->cut && norm_is_free) status = try_norms_beside(f, c);
-    c->norm = c->best_norm;
     if (!status && !c->cut && !f->s.has_center) status = try_centers(f, c, first);
     if (status || c->cut || !norm_is_free || c->best_center == first) return status;
     return try_norms_beside(f, c);
