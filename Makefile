@@ -71,7 +71,7 @@ ISAS := base $(if $(filter x86_64 amd64,$(MACHINE)),avx2 avx512)
 ISA_FLAGS_base :=
 ISA_FLAGS_avx2 := -march=x86-64-v3
 ISA_FLAGS_avx512 := -march=x86-64-v4 -mprefer-vector-width=512
-KERNEL_CFLAGS := -O3 -ffp-contract=fast
+KERNEL_CFLAGS := -O3 -ffp-contract=fast -fno-math-errno
 KERNEL_OBJ := $(foreach source,$(KERNEL_SOURCE),$(foreach real,float double,$(foreach isa,$(ISAS),$(BUILD)/$(source:.c=).$(real).$(isa).o)))
 
 LIB_SOURCE := $(filter-out $(KERNEL_SOURCE),$(wildcard src/*/*.c))

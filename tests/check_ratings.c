@@ -597,6 +597,68 @@ START_TEST(test_pairs_leave_the_training_set_with_their_ratings)
 }
 END_TEST
 
+/* Rating and weight of user u and item i: each pair has its own. */
+static double rating_of(int u, int i)
+{
+    return (u * 7 + i) % 11;
+}
+
+static float weight_of(int u, int i)
+{
+    return (float)(1 + u * 50 + i) / 8;
+}
+
+static void check_weights(const gcg_ratings *r, const gcg_csr *x)
+{
+    char name[GCG_ID_TEXT];
+    for (int32_t k = 0; k < x->rows; k++)
+        for (int64_t p = x->row_ptr[k]; p < x->row_ptr[k + 1]; p++) {
+            name[gcg_idmap_name(r->users, k, name)] = '\0';
+            int u = atoi(name);
+            name[gcg_idmap_name(r->items, x->col[p], name)] = '\0';
+            ck_assert_double_eq(gcg_csr_value(x, p), rating_of(u, atoi(name)));
+            ck_assert_float_eq(x->weight[p], weight_of(u, atoi(name)));
+        }
+}
+
+/* In lines of any order, read in pieces of any size; in the parts that a store is cut into; transposed. */
+START_TEST(weights_go_with_their_ratings)
+{
+    enum { M = 40, N = 45 };
+    static const int64_t block[] = {0, 1, 700};
+    gcg_ratings r;
+    gcg_pairs test, part;
+    gcg_csr rest, turned, back;
+    int n = 0;
+    for (int k = 0; k < M * N; k++) { /* 1,111 and 1,800 have no common factor */
+        int e = k * 1111 % (M * N), u = e / N, i = e % N;
+        n += sprintf(text_buffer + n, "%d,%.6g,%d,%g\n", u, (double)weight_of(u, i), i, rating_of(u, i));
+    }
+    const char *path = put("weighted.csv", text_buffer);
+    options.columns = "1,3,4";
+    options.weights = "2";
+    options.block = block[_i];
+    ck_assert_msg(gcg_ratings_read(&path, 1, &options, &diag, &r, &err) == GCG_OK, "%s", err.text);
+    ck_assert_int_eq(r.x.nnz, M * N);
+    check_weights(&r, &r.x);
+    ck_assert_int_eq(gcg_ratings_part(&r, 0.3, 0.6, 1, &rest, &part, &err), GCG_OK);
+    check_weights(&r, &rest);
+    ck_assert_int_eq(gcg_csr_transpose(&rest, &turned, &err), GCG_OK);
+    ck_assert_int_eq(gcg_csr_transpose(&turned, &back, &err), GCG_OK);
+    ck_assert_mem_eq(back.weight, rest.weight, (size_t)rest.nnz * sizeof *rest.weight);
+    ck_assert(memcmp(turned.weight, rest.weight, (size_t)rest.nnz * sizeof *rest.weight) != 0);
+    ck_assert_int_eq(gcg_ratings_hold_out(&r, 0.3, 1, &test, &err), GCG_OK);
+    ck_assert_int_lt(r.x.nnz, M * N);
+    check_weights(&r, &r.x);
+    gcg_csr_release(&rest);
+    gcg_csr_release(&turned);
+    gcg_csr_release(&back);
+    gcg_pairs_release(&part);
+    gcg_pairs_release(&test);
+    gcg_ratings_release(&r);
+}
+END_TEST
+
 /* Reads, merges or refuses, holds out and takes pairs, with the n-th allocation failing. */
 static gcg_status whole_way(const char *path, const char *probe)
 {
@@ -605,11 +667,13 @@ static gcg_status whole_way(const char *path, const char *probe)
     gcg_csr rest = {0};
     gcg_read_report report;
     int64_t missing;
+    gcg_read_options plain = options;
+    plain.weights = NULL;
     gcg_status status = gcg_ratings_read(&path, 1, &options, &diag, &r, &err);
     if (status == GCG_OK) status = gcg_ratings_part(&r, 0.8, 1, 1, &rest, &part, &err);
     if (status == GCG_OK) status = gcg_ratings_hold_out(&r, 0.3, 1, &test, &err);
     if (status == GCG_OK)
-        status = gcg_pairs_read(&probe, 1, &options, r.users, r.items, &diag, &pairs, &report, &err);
+        status = gcg_pairs_read(&probe, 1, &plain, r.users, r.items, &diag, &pairs, &report, &err);
     if (status == GCG_OK) status = gcg_ratings_take_pairs(&r, &pairs, &taken, &missing, &err);
     gcg_pairs_release(&test);
     gcg_pairs_release(&pairs);
@@ -622,11 +686,17 @@ static gcg_status whole_way(const char *path, const char *probe)
 
 START_TEST(failing_memory_is_reported_everywhere)
 {
-    static const gcg_duplicates policy[] = {GCG_DUP_MEAN, GCG_DUP_LAST, GCG_DUP_ERROR, GCG_DUP_ERROR};
-    const char *path = put("d.csv", _i == 3 ? "a,x,0.5\nb,y,0.1\na,y,4\nb,x,4\nc,x,1\n" : duplicate_text);
+    static const gcg_duplicates policy[] = {GCG_DUP_MEAN, GCG_DUP_LAST, GCG_DUP_ERROR, GCG_DUP_ERROR,
+                                            GCG_DUP_ERROR};
+    static const char weighted[] =
+        "b,y,1,2\na,x,3,0.5\na,y,2,1\nb,x,4,3\nc,x,1,1\nc,y,2,2\nd,x,4,1\nd,y,3,1\n";
+    const char *path = put("d.csv", _i == 4   ? weighted
+                                    : _i == 3 ? "a,x,0.5\nb,y,0.1\na,y,4\nb,x,4\nc,x,1\n"
+                                              : duplicate_text);
     const char *probe = put("p.csv", "1,1,2\n1,2,2\n");
     gcg_status last = _i == 2 ? GCG_ERR_DATA : GCG_OK;
     options.duplicates = policy[_i];
+    options.weights = _i == 4 ? "4" : NULL;
     for (int64_t n = 1;; n++) {
         diag = (gcg_diag){0};
         gcg_mem_fail_at(n);
@@ -663,7 +733,8 @@ int main(void)
     tcase_add_test(t, parts_are_all_ratings_between_them_and_leave_the_store_alone);
     tcase_add_loop_test(t, a_hold_out_depends_on_the_seed_and_the_ids_not_on_the_lines, 0, 2);
     tcase_add_test(t, test_pairs_leave_the_training_set_with_their_ratings);
-    tcase_add_loop_test(t, failing_memory_is_reported_everywhere, 0, 4);
+    tcase_add_loop_test(t, weights_go_with_their_ratings, 0, 3);
+    tcase_add_loop_test(t, failing_memory_is_reported_everywhere, 0, 5);
     suite_add_tcase(s, t);
     SRunner *runner = srunner_create(s);
     srunner_run_all(runner, CK_NORMAL);

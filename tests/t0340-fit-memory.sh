@@ -31,6 +31,8 @@ case $("$GCG" --version) in
     ok "also with one thread" within_a_tenth --lambda 0.5 --rank 40 --max-iter 3 --threads 1 tall.csv
     ok "also of als-cg" within_a_tenth --solver als-cg --lambda 2 --rank 150 --max-iter 2 tall.csv
     ok "also of soft-impute" within_a_tenth --solver soft-impute --lambda 2 --rank 150 --max-iter 2 tall.csv
+    awk -F , '{ print $0 "," (NR == 1 ? "weight" : 1 + NR % 7) }' tall.csv >weighted.csv
+    ok "also with weights" within_a_tenth --lambda 0.5 --rank 40 --weights weight --max-iter 3 weighted.csv
     "$GCG" convert --quiet tall.csv -o tall.gcs
     ok "also of a mapped store" within_a_tenth --lambda 0.5 --rank 40 --max-iter 3 tall.gcs
     ok "also of one whose ratings are centred" within_a_tenth --lambda 0.5 --rank 40 --center both --max-iter 3 tall.gcs

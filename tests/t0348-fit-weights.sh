@@ -144,6 +144,9 @@ same_rows() { # a training user gets its row back
 ok "fold-in --weights gives training users their rows back" same_rows
 other_rows() { "$GCG" fold-in --quiet -n 0 -o folded m data.csv && "$GCG" predict --quiet folded data.csv >new && paste old new | awk 'NR > 1 { d = $3 - $7; if (d * d > 1e-3) found = 1 } END { exit !found }'; }
 ok "without weights they are others" other_rows
+noted() { "$GCG" fold-in -n 0 "$@" -o folded m data.csv 2>err; grep 'note: the fit had weights' err; }
+ok "and a note says so" noted
+not_ok_if "which is not there with weights" noted --weights w
 
 # ---- going on from a checkpoint ----
 fit --lambda 2 --gap 1e-8 --weights w --max-iter 2 -o half data.csv

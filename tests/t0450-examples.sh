@@ -12,6 +12,7 @@ export PATH=$T/bin:$PATH
 make_files() {
     gcg-mc synth --quiet --users 200 --items 150 --ratings 5000 --test test.csv --test-ratings 500 -o ratings.csv
     gzip -k ratings.csv
+    awk -F , '{ print $0 "," (NR == 1 ? "confidence" : 1 + NR % 3) }' ratings.csv >confident.csv
     tail -n +2 ratings.csv | sed 's/,/::/g; s/$/::978300760/' >ratings.dat
     gzip -k ratings.dat
     tail -n +2 ratings.csv | tr , '\t' >u1.base

@@ -454,8 +454,12 @@ static ratings ratings_of(const call *c, const chunk *part, gcg_dtype type)
     void *to = scratch(c, part, SLOT_X);
     int is_float = gcg_csr_is_float(x) && !(x->weight && type == GCG_DOUBLE);
     const void *values = to;
-    if (x->weight)
+    if (x->weight && x->shift.row)
         gcg_csr_read_weighted(x, part->rows.row0, part->rows.row1, !is_float, to);
+    else if (x->weight)
+        table_of(is_float ? GCG_FLOAT : GCG_DOUBLE)
+            ->weigh_ratings(part->n, weights_of(c->pass, part), x->val_f ? x->val_f + part->rows.first : NULL,
+                            x->val_d ? x->val_d + part->rows.first : NULL, to);
     else
         values = gcg_csr_read(x, part->rows.row0, part->rows.row1, to);
     return (ratings){is_float ? values : NULL, is_float ? NULL : values};

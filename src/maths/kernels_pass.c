@@ -415,10 +415,28 @@ static void scale_ratings(const gcg_pass_rows *rows, const void *row, const void
     }
 }
 
+static inline real root(float w)
+{
+#if defined(GCG_REAL_FLOAT)
+    return sqrtf(w);
+#else
+    return sqrt((double)w);
+#endif
+}
+
+static void weigh_ratings(int64_t n, const float *w, const float *xf, const double *xd, void *out)
+{
+    real *o = out;
+    if (xf)
+        for (int64_t p = 0; p < n; p++) o[p] = root(w[p]) * (real)xf[p];
+    else
+        for (int64_t p = 0; p < n; p++) o[p] = root(w[p]) * (real)xd[p];
+}
+
 static void weigh(int64_t n, const float *w, const void *r, int first, void *out)
 {
     real *o = out;
-    for (int64_t p = 0; p < n && r; p++) o[p] = (real)sqrt((double)w[p]) * ((const real *)r)[p];
+    for (int64_t p = 0; p < n && r; p++) o[p] = root(w[p]) * ((const real *)r)[p];
     for (int64_t p = 0; p < n && !r; p++) o[p] = first ? (real)w[p] : (real)w[p] * o[p];
 }
 
@@ -615,6 +633,7 @@ const gcg_pass_table NAME2(PRECISION, GCG_ISA) = {
     .residual = residual,
     .scale_ratings = scale_ratings,
     .weigh = weigh,
+    .weigh_ratings = weigh_ratings,
     .row_product = row_product,
     .col_product = col_product,
     .line_sums = line_sums,

@@ -59,6 +59,8 @@ typedef struct {
                           void *out);
     /* out = sqrt(w) r; r NULL: w times what out has (first: w). out may be r. */
     void (*weigh)(int64_t n, const float *w, const void *r, int first, void *out);
+    /* out = sqrt(w) x; x is xf or, when that is NULL, xd */
+    void (*weigh_ratings)(int64_t n, const float *w, const float *xf, const double *xd, void *out);
     /* y_i = sum_j r_p x_j in double */
     void (*row_product)(const gcg_pass_rows *rows, const void *r, const double *x, double *y);
     /* y_j += sum_i r_p x_i in double */

@@ -148,11 +148,11 @@ void gcg_csr_read_weighted(const gcg_csr *x, int32_t row0, int32_t row1, int as_
     int64_t at = 0;
     for (int32_t i = row0; i < row1; i++)
         for (int64_t p = x->row_ptr[i]; p < x->row_ptr[i + 1]; p++, at++) {
-            double value = sqrt((double)x->weight[p]) * gcg_csr_entry(x, i, p);
+            double root = sqrt((double)x->weight[p]), value = gcg_csr_entry(x, i, p);
             if (as_double)
-                ((double *)out)[at] = value;
+                ((double *)out)[at] = root * value;
             else
-                ((float *)out)[at] = (float)value;
+                ((float *)out)[at] = (float)root * (float)value;
         }
 }
 

@@ -62,8 +62,8 @@ static inline int gcg_csr_is_float(const gcg_csr *x)
 /* The values of rows row0..row1-1: where they are stored, or, shifted, in scratch, which has room for a
  * double each. Floats or doubles as gcg_csr_is_float says. Weights have no part in it. */
 const void *gcg_csr_read(const gcg_csr *x, int32_t row0, int32_t row1, void *scratch);
-/* sqrt(w_p) times the values of rows row0..row1-1, of an x with weights, to out: as doubles or rounded to
- * floats. */
+/* sqrt(w_p) times the values of rows row0..row1-1, of an x with weights, to out: as doubles, or as floats
+ * from roots and values that are rounded. */
 void gcg_csr_read_weighted(const gcg_csr *x, int32_t row0, int32_t row1, int as_double, void *out);
 
 /* Allocates for rows x cols with nnz entries (as_double: val_d, else val_f), uninitialised but row_ptr
