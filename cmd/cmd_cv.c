@@ -27,8 +27,7 @@ static gcg_status take_fit(fit_run *f, int *stop, void *user)
     double *now = c->rmse + (int64_t)c->fold * c->lambdas.count + c->count;
     c->cut = fit_was_cut(&f->result);
     if (c->cut) return GCG_OK;
-    gcg_status status = fit_score(&f->s, &c->part.d, &c->part.d.valid, &f->result.last, now, &f->err);
-    if (status) return status;
+    *now = fit_walk_row(f)->valid_rmse;
     c->not_reached += !fit_reached(&f->result);
     c->rises = c->count > 0 && *now > now[-1] ? c->rises + 1 : 0;
     c->count++;
@@ -50,7 +49,7 @@ static gcg_status find_lambdas(cv *c)
     gcg_status status = GCG_OK;
     if (f->s.lambdas.count == 0) {
         status = fit_part_init(f, (gcg_center_kind)f->s.center, 0, 0, &all, &f->err);
-        if (!status) status = fit_lambda_max(f, &all.d.ratings.x, &lambda_max, &cut);
+        if (!status) status = fit_walk_lambda_max(f, &all.d.ratings.x, &lambda_max, &cut);
         fit_part_release(&all);
     }
     c->lambdas = fit_lambdas_of(&f->s, lambda_max);
@@ -69,7 +68,8 @@ static gcg_status fit_fold(cv *c)
         status = gcg_fail(&f->err, GCG_ERR_DATA, NULL, 0, 0,
                           "fold %d of %" PRId64 " has no ratings: fewer --folds", c->fold + 1, f->s.folds);
     c->count = c->rises = 0;
-    if (!status) status = fit_walk(f, &c->part.d.ratings.x, &c->lambdas, take_fit, c);
+    if (!status) status = fit_walk(f, &c->part.d, &c->lambdas, take_fit, c);
+    c->cut |= f->walk.left;
     if (c->count < c->reached) c->reached = c->count;
     gcg_solver_result_release(&f->result);
     fit_part_release(&c->part);
@@ -143,6 +143,7 @@ static void work(void *ctx)
 {
     cv *c = ctx;
     fit_run *f = &c->run;
+    fit_checkpoint_begin(f);
     f->log.silent = 1;
     fit_start_clock(f);
     f->status = find_lambdas(c);
@@ -157,14 +158,23 @@ static void work(void *ctx)
     if (f->s.output) f->status = refit(c);
 }
 
+/* The rows that there are stay on standard output; the run that goes on prints all of them. */
+static int leave(cv *c)
+{
+    int lost = report_close_stdout(), code = fit_leave(&c->run);
+    return lost ? lost : code;
+}
+
 static int run(cv *c)
 {
     fit_run *f = &c->run;
+    if (fit_checkpoint_enable(f)) return report_error(&f->err, NULL);
     int code = fit_begin(f);
     if (code || f->s.dry_run) return code;
     gcg_par_session(work, c);
     fit_log_clear(&f->log);
     if (f->status) return report_error(&f->err, NULL);
+    if (f->walk.left) return leave(c);
     if (c->cut) report_warning("stopped before every fold was fitted: no lambda is chosen");
     if (c->not_reached > 0) report_warning("%d fits did not reach the gap %g", c->not_reached, f->s.gap);
     code = c->cut || c->not_reached > 0 ? FIT_NOT_REACHED : 0;

@@ -17,8 +17,7 @@ typedef struct {
     fit_lambdas lambdas;
     fit_log_row *rows; /* one for each lambda that was solved */
     int count, not_reached, rises, cut;
-    int best;         /* the row of the model at PREFIX; -1: none is written */
-    fit_start coarse; /* that model, where its gap is not yet the one that was asked for */
+    int best; /* the row of the model at PREFIX; -1: none is written */
     fit_outcome kept;
 } path;
 
@@ -57,12 +56,17 @@ static int has_risen(path *p)
     return p->rises >= FIT_RISES;
 }
 
-/* A copy of the best model, when it has to go on. */
-static gcg_status keep_coarse(const fit_run *f, path *p, gcg_err *err)
+/* The model of this row becomes PREFIX. When rows are replayed, only the one that stayed the best is there.
+ */
+static gcg_status write_best(fit_run *f, const fit_outcome *o)
 {
-    if (f->result.last.gap > f->s.gap) return fit_start_keep(&p->coarse, &f->result, err);
-    fit_start_release(&p->coarse);
-    return GCG_OK;
+    const fit_best *b = &f->walk.best;
+    fit_outcome best = *o;
+    if (f->walk.replayed && f->walk.best_row != f->walk.next - 1) return GCG_OK;
+    best.u = &b->u;
+    best.v = &b->v;
+    best.singular_values = b->singular_values;
+    return fit_write_model(&best, f->s.output, &f->err);
 }
 
 /* After each lambda: its block of the log ends, its model is written where it is wanted. One that was cut
@@ -79,13 +83,14 @@ static gcg_status take_model(fit_run *f, int *stop, void *user)
         fit_log_row row = fit_log_row_of(&o);
         int better = is_better(p, &row);
         fit_log_phase("writing", NAN, &f->log);
-        if (better) status = fit_write_model(&o, f->s.output, &f->err);
-        if (!status && f->s.keep_all) status = write_numbered(f, &o, p->count + 1, &f->err);
+        if (better) status = fit_walk_keep(f);
+        if (!status && better) status = write_best(f, &o);
+        if (!status && f->s.keep_all && !f->walk.replayed)
+            status = write_numbered(f, &o, p->count + 1, &f->err);
         if (status) return status;
         if (better) {
             p->best = p->count;
             p->kept = o;
-            status = keep_coarse(f, p, &f->err);
         }
         p->rows[p->count++] = row;
         fit_log_summary(&f->log, &row);
@@ -99,14 +104,15 @@ static gcg_status take_model(fit_run *f, int *stop, void *user)
 static gcg_status finish_best(fit_run *f, path *p)
 {
     fit_log_row *row = &p->rows[p->best];
-    if (!p->coarse.u.data || p->cut) return GCG_OK;
+    if (!(row->at.gap > f->s.gap) || p->cut) return GCG_OK;
     gcg_solver_result_release(&f->result);
     f->set.lambda = row->lambda;
     f->set.max_time = fmax(f->deadline - gcg_clock_now(), 0);
-    fit_start_use(&p->coarse, &f->set);
+    f->set.start_u = &f->walk.best.u;
+    f->set.start_v = &f->walk.best.v;
     fit_log_begin(&f->log, row->lambda, f->set.gap);
-    gcg_status status = fit_solve(f, &f->d.ratings.x);
-    if (status) return status;
+    gcg_status status = fit_solve_next(f, &f->d);
+    if (status || f->walk.left) return status;
     fit_log_end(&f->log, &f->result);
     p->kept = fit_outcome_of(f);
     p->cut = fit_was_cut(&f->result);
@@ -123,6 +129,7 @@ static void work(void *ctx)
     path_run *r = ctx;
     fit_run *f = &r->run;
     path *p = &r->path;
+    fit_checkpoint_begin(f);
     fit_log_phase("centring", NAN, &f->log);
     f->status = fit_prepare(f);
     if (f->status) return;
@@ -138,9 +145,10 @@ static void work(void *ctx)
     const double gap = f->set.gap;
     if (!f->s.keep_all) f->set.gap = fmax(gap, 1.0 / FIT_COARSE);
     fit_log_begin(&f->log, p->lambdas.at[0], f->set.gap);
-    f->status = fit_walk(f, &f->d.ratings.x, &p->lambdas, take_model, p);
+    f->status = fit_walk(f, &f->d, &p->lambdas, take_model, p);
     f->set.gap = gap;
-    if (!f->status) f->status = finish_best(f, p);
+    if (!f->status && !f->walk.left) f->status = finish_best(f, p);
+    if (f->walk.left) return;
     fit_log_table(&f->log, p->rows, p->count);
 }
 
@@ -181,6 +189,7 @@ static int finish(path_run *r)
     int code = log_status ? (int)log_status : p->not_reached > 0 ? FIT_NOT_REACHED : 0;
     gcg_status status = fit_write_done(&p->kept, code, &f->err);
     if (status) return report_error(&f->err, NULL);
+    if (!p->cut) fit_checkpoint_remove(f);
     fit_log_phase(NULL, NAN, &f->log);
     say_outcome(p, f);
     return code;
@@ -189,11 +198,13 @@ static int finish(path_run *r)
 static int run(path_run *r)
 {
     fit_run *f = &r->run;
+    if (fit_checkpoint_enable(f)) return report_error(&f->err, NULL);
     int code = fit_begin(f);
     if (code || f->s.dry_run) return code;
     gcg_par_session(work, r);
     fit_log_clear(&f->log);
-    return f->status ? report_error(&f->err, NULL) : finish(r);
+    if (f->status) return report_error(&f->err, NULL);
+    return f->walk.left ? fit_leave(f) : finish(r);
 }
 
 int cmd_path(int argc, char **argv)
@@ -204,7 +215,6 @@ int cmd_path(int argc, char **argv)
     report_say = (report_level){.quiet = r.run.s.quiet, .verbose = r.run.s.verbose};
     code = run(&r);
     gcg_mem_free(r.path.rows);
-    fit_start_release(&r.path.coarse);
     fit_end(&r.run);
     return code;
 }

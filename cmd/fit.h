@@ -10,7 +10,7 @@
  * fit_memory.c    the memory plan
  * fit_log.c       the log, scores of the iterates
  * fit_progress.c  the progress line, times by phase
- * fit_walk.c      fits at falling lambdas, each from the one before
+ * fit_walk.c      fits at falling lambdas, each from the one before; going on in the midst of them
  * fit_auto.c      --lambda auto
  * fit_outcome.c   the model, MODEL.done, the closing report */
 #ifndef GCG_CMD_FIT_H
@@ -118,8 +118,6 @@ gcg_status fit_start_read(const fit_settings *s, const fit_data *d, gcg_dtype ty
                           gcg_err *err);
 /* Views of it into the settings. */
 void fit_start_use(const fit_start *start, gcg_solver_settings *set);
-/* The result's factors, copied, become the start. */
-gcg_status fit_start_keep(fit_start *start, const gcg_solver_result *result, gcg_err *err);
 void fit_start_release(fit_start *start); /* twice is fine */
 
 /* The iterate that will be written: the last one, or the best by validation. */
@@ -173,6 +171,12 @@ typedef struct {
 } fit_pace;
 
 /* The log while the solver runs. */
+typedef struct {
+    int64_t lines;
+    uint64_t sum;   /* of all bytes up to there */
+    int32_t silent; /* iterations are not logged, and not scored */
+} fit_log_place;
+
 typedef struct fit_log {
     const fit_settings *s;
     const fit_data *d;
@@ -180,7 +184,9 @@ typedef struct fit_log {
     const char *name; /* for messages */
     int is_stdout, lost, lost_errno;
     int blocks;                   /* begun */
+    fit_log_place at, mark;       /* its end; where the rows of the running solve begin */
     int silent;                   /* iterations are not logged, and not scored */
+    int muted;                    /* a log that is gone on with has these lines already: nothing is written */
     int progress_line;            /* stderr is a terminal */
     int shares_terminal;          /* and the log goes there, too */
     double valid_rmse, test_rmse; /* of the last iterate */
@@ -200,9 +206,11 @@ void fit_log_head_data(fit_log *log);
 void fit_log_head(fit_log *log, const fit_plan *plan, double lambda_max, int threads);
 /* Before each solve: a new block, its lambda, the gap to reach, the column names. */
 void fit_log_begin(fit_log *log, double lambda, double gap);
-/* With --resume the rows of the log that is there stay, up to iteration iter; what follows goes. 0 where
- * there is no such log: it has to have a head. */
-int fit_log_resume(fit_log *log, double lambda, int64_t iter);
+/* With --resume: a log that is there and begins with what is before log->mark is cut after the row of
+ * iteration iter - 1 behind that, and muted until fit_log_mark(). Any other begins anew. */
+void fit_log_resume(fit_log *log, int64_t iter);
+/* Before each solve: its rows begin here. */
+void fit_log_mark(fit_log *log, int64_t iter);
 enum { FIT_COARSE = 100 /* 1 / the gap of fits that only have to choose: RMSEs have settled there */ };
 /* For gcg_solver_settings: user is the fit_log. */
 gcg_status fit_log_progress(const gcg_progress *progress, void *user, gcg_err *err);
@@ -221,6 +229,28 @@ void fit_log_end(fit_log *log, const gcg_solver_result *result);
 gcg_status fit_log_close(fit_log *log, gcg_err *err);
 void fit_log_release(fit_log *log);
 
+void fit_best_release(fit_best *best);
+
+/* A line about one solve of a walk. */
+typedef struct {
+    double lambda, valid_rmse, test_rmse;
+    gcg_stop stop;
+    gcg_progress at;
+    double lambda_max; /* of its walk */
+} fit_log_row;
+
+/* Where a run of several solves is. One that goes on from a checkpoint goes through the solves that had ended
+ * again, by their rows, so that all that follows from them need not be in the checkpoint. */
+typedef struct {
+    fit_log_row *row; /* the solves that have ended */
+    int count, room, next;
+    int replayed; /* the last one was a row of the checkpoint: result.last is known, its factors are not */
+    int walking, left; /* inside fit_walk(); the last solve was left for a signal, with a checkpoint */
+    double lambda_max; /* of the running walk; NAN where it is not known */
+    fit_best best;     /* the model that the walk keeps, and the row that it is of */
+    int best_row;
+} fit_walk_state;
+
 /* What --lambda auto chose. */
 typedef struct {
     int made;
@@ -229,13 +259,13 @@ typedef struct {
     double valid_rmse;
 } fit_choice;
 
-/* Checkpoints of one fit, and the one that it goes on from. Without a path there are none. */
+/* Checkpoints of a run, and the one that it goes on from. Without a path there are none. */
 typedef struct {
     char *path, *options;
     gcg_checkpoint_reader reader; /* --resume; it stands where the next function goes on reading */
     gcg_state_stream in;
     gcg_checkpoints hooks;
-    uint64_t data, valid; /* fingerprints of the training ratings, and of what --keep best chooses by */
+    uint64_t data, valid; /* fingerprints of the training ratings, and of what the model is chosen by */
     int64_t iter;         /* that the run goes on from */
     double last;          /* when the last one was written, or the solver began */
     int written, failed;  /* of this run; the last one was not written, for the reason in err */
@@ -251,10 +281,11 @@ typedef struct {
     gcg_solver_settings set; /* after fit_begin(), but for a lambda that comes from lambda_max */
     fit_plan plan;
     fit_choice choice;
+    fit_walk_state walk;
     gcg_solver_result result; /* of the last fit_solve() */
     gcg_diag diag;
     gcg_err err;
-    double lambda_max; /* after fit_prepare() */
+    double lambda_max; /* after fit_prepare(); NAN where it is not known */
     double deadline;   /* gcg_clock_now() at which --max-time is over; 0: it has not begun to count */
     int threads;
     gcg_status status; /* of the work inside the session */
@@ -273,17 +304,16 @@ char *fit_resume_text(const fit_settings *s);
 /* 1 once after each SIGUSR1. */
 int fit_checkpoint_wanted(void);
 
-/* For fit alone, before fit_begin(): this run has checkpoints. */
+/* Before fit_begin(): this run has checkpoints. */
 gcg_status fit_checkpoint_enable(fit_run *f);
 /* Before reading: can it be written? */
 gcg_status fit_checkpoint_test(const fit_run *f, gcg_err *err);
-/* After reading: the fingerprints; with --resume what the checkpoint says of data and memory plan:
- * GCG_ERR_DATA when the ratings are others. */
+/* After reading: the fingerprints; with --resume all of the checkpoint but the solver's state: GCG_ERR_DATA
+ * when the ratings are others. */
 gcg_status fit_checkpoint_data(fit_run *f, gcg_err *err);
-/* Before solving: lambda_max comes from the checkpoint, too. *known = 0 when it has none. */
-gcg_status fit_checkpoint_lambda(fit_run *f, int *known, gcg_err *err);
-/* The last of it: the best iterate and, by the solver, the state. */
-gcg_status fit_checkpoint_begin(fit_run *f, gcg_err *err);
+/* Inside the session, before anything is logged: from now on there are checkpoints, and the first solve that
+ * has not ended goes on. */
+void fit_checkpoint_begin(fit_run *f);
 /* After a run that ended by itself, with its model written: its checkpoint is removed. */
 void fit_checkpoint_remove(const fit_run *f);
 void fit_checkpoint_release(fit_checkpoint *c); /* twice is fine */
@@ -297,8 +327,18 @@ gcg_status fit_prepare(fit_run *f);
 void fit_start_clock(fit_run *f);
 /* lambda_max of x; *cut = 1 when time was up: then it is what is known from below. */
 gcg_status fit_lambda_max(fit_run *f, const gcg_csr *x, double *lambda_max, int *cut);
-/* The solver on x, with f->set. */
+/* The solver on x, with f->set. f->walk.left = 1 when a signal ended it and all there is, is in the
+ * checkpoint. */
 gcg_status fit_solve(fit_run *f, const gcg_csr *x);
+/* The same for one of several: the row of f->walk.next - 1 is about it. */
+gcg_status fit_solve_next(fit_run *f, const fit_data *d);
+/* The row of the last fit_solve_next(). */
+const fit_log_row *fit_walk_row(const fit_run *f);
+/* The model of that solve is the one that the walk keeps; nothing to do where it is replayed. */
+gcg_status fit_walk_keep(fit_run *f);
+/* lambda_max of the walk that begins: that of the checkpoint, or of x; *cut as in fit_lambda_max(). */
+gcg_status fit_walk_lambda_max(fit_run *f, const gcg_csr *x, double *lambda_max, int *cut);
+void fit_walk_release(fit_walk_state *w); /* twice is fine */
 enum { FIT_RISES = 3 /* of the validation RMSE, in a row, that end a walk along falling lambdas */ };
 /* The gap was reached. */
 int fit_reached(const gcg_solver_result *result);
@@ -320,12 +360,13 @@ gcg_status fit_part_init(const fit_run *f, gcg_center_kind kind, double from, do
                          gcg_err *err);
 void fit_part_release(fit_part *part); /* twice is fine */
 
-/* After each solve of a walk: f->set.lambda, f->result. *stop = 1 ends the walk. */
+/* After each solve of a walk: f->set.lambda, f->result, fit_walk_row(). *stop = 1 ends the walk. */
 typedef gcg_status fit_walked(fit_run *f, int *stop, void *user);
-/* Inside the session: solves on x at each lambda in turn, the first from f->set's start, the others from the
+/* Inside the session: solves on d at each lambda in turn, the first from f->set's start, the others from the
  * model before; --max-time is for all of them. A solve that was cut short by time or a signal is the last
- * one. f->result is that of the last solve. */
-gcg_status fit_walk(fit_run *f, const gcg_csr *x, const fit_lambdas *lambdas, fit_walked *walked, void *user);
+ * one; of one that was left, walked does not hear. f->result is that of the last solve. */
+gcg_status fit_walk(fit_run *f, const fit_data *d, const fit_lambdas *lambdas, fit_walked *walked,
+                    void *user);
 
 /* What was solved, for the outputs. */
 typedef struct {
@@ -334,6 +375,7 @@ typedef struct {
     const fit_plan *plan;
     const fit_choice *choice;
     double lambda, lambda_max;
+    double gap; /* that the solve had to reach */
     gcg_stop stop;
     gcg_progress last;    /* of the solve */
     gcg_progress written; /* the iterate that becomes the model: u, v */
@@ -341,13 +383,6 @@ typedef struct {
     double *singular_values;
     double valid_rmse, test_rmse; /* of that one */
 } fit_outcome;
-
-/* A line about one solve of a path. */
-typedef struct {
-    double lambda, valid_rmse, test_rmse;
-    gcg_stop stop;
-    gcg_progress at;
-} fit_log_row;
 
 fit_log_row fit_log_row_of(const fit_outcome *o);
 /* It ends the block of the solve, when the model is written. */
@@ -369,6 +404,8 @@ gcg_status fit_remove_done(const fit_settings *s, gcg_err *err);
 void fit_say_outcome(const fit_outcome *o);
 /* --verbose: memory and times. */
 void fit_say_costs(const fit_run *f);
+/* After a solve that was left: the last words, and the exit code. */
+int fit_leave(fit_run *f);
 /* After the solve of fit or cv: the model, what became of the log, MODEL.done, the last words. The exit code.
  */
 int fit_write_all(fit_run *f);

@@ -47,7 +47,7 @@ typedef struct {
 /* The best model so far is kept: the fit on all ratings starts from it. */
 static gcg_status keep_model(fit_run *f, candidate *c, const fit_log_row *row)
 {
-    gcg_status status = fit_start_keep(&f->start, &f->result, &f->err);
+    gcg_status status = fit_walk_keep(f);
     c->best_center = c->center;
     c->best_norm = c->norm;
     f->choice.lambda = row->lambda;
@@ -69,10 +69,7 @@ static int is_hopeless(const fit_choice *best, const candidate *c, const fit_log
 static gcg_status take_try(fit_run *f, int *stop, void *user)
 {
     candidate *c = user;
-    fit_log_row row = {.lambda = f->set.lambda, .stop = f->result.stop, .at = f->result.last};
-    gcg_status status =
-        fit_score(&f->s, &c->part.d, &c->part.d.valid, &f->result.last, &row.valid_rmse, &f->err);
-    if (status) return status;
+    const fit_log_row row = *fit_walk_row(f);
     fit_log_tried(&f->log, &row, fit_center_names[c->center], &c->norm);
     f->choice.tried++;
     c->rises = row.valid_rmse > c->last.rmse ? c->rises + 1 : 0;
@@ -80,6 +77,7 @@ static gcg_status take_try(fit_run *f, int *stop, void *user)
     *stop = c->rises >= c->most_rises || row.valid_rmse > c->least * (1 + CLEAR_RISE) ||
             is_hopeless(&f->choice, c, &row);
     c->cut = fit_was_cut(&f->result);
+    gcg_status status = GCG_OK;
     if (row.valid_rmse < f->choice.valid_rmse)
         status = keep_model(f, c, &row);
     else if (c->last.rmse <= f->choice.valid_rmse)
@@ -106,7 +104,7 @@ static gcg_status path_of(fit_run *f, candidate *c, fit_lambdas *path)
     fit_settings grid = {.n_lambdas = LAMBDAS, .min_ratio = MIN_RATIO};
     double lambda_max = 0;
     int cut = 0;
-    gcg_status status = fit_lambda_max(f, &c->part.d.ratings.x, &lambda_max, &cut);
+    gcg_status status = fit_walk_lambda_max(f, &c->part.d.ratings.x, &lambda_max, &cut);
     c->later = f->choice.tried > 0;
     c->most_rises = c->later ? LATER_RISES : FIT_RISES;
     if (c->later) lambda_max = fmin(lambda_max, ABOVE * f->choice.lambda);
@@ -129,8 +127,12 @@ static gcg_status try_lambdas(fit_run *f, candidate *c, const double *lambda)
         f->choice.held_out = c->part.d.valid.pairs.n;
         f->set.gap = fmax(set.gap, 1.0 / FIT_COARSE);
         f->set.start_u = f->set.start_v = NULL;
-        if (lambda) fit_start_use(&f->start, &f->set);
-        status = fit_walk(f, &c->part.d.ratings.x, &path, take_try, c);
+        if (lambda) {
+            f->set.start_u = &f->walk.best.u;
+            f->set.start_v = &f->walk.best.v;
+        }
+        status = fit_walk(f, &c->part.d, &path, take_try, c);
+        c->cut |= f->walk.left;
     }
     f->set = set;
     gcg_solver_result_release(&f->result);
@@ -245,7 +247,8 @@ gcg_status fit_choose(fit_run *f)
     double deadline = f->deadline;
     if (deadline < INFINITY) f->deadline -= 0.5 * f->s.max_time;
     gcg_status status = try_all(f, &c);
-    if (!status) status = try_between(f, &c);
+    if (!status && !f->walk.left) status = try_between(f, &c);
+    if (f->walk.left) return status;
     f->log.silent = 0;
     f->deadline = deadline;
     if (status) return status;
@@ -253,7 +256,8 @@ gcg_status fit_choose(fit_run *f)
     f->s.center = c.best_center;
     f->s.norm = f->set.norm = c.best_norm;
     f->set.lambda = fit_lambda_for(f->choice.lambda, all, fitted);
-    fit_start_use(&f->start, &f->set);
+    f->set.start_u = &f->walk.best.u;
+    f->set.start_v = &f->walk.best.v;
     report_note("lambda %.10g on %" PRId64 " of %" PRId64
                 " ratings, --center %s --norm-weights %g: validation RMSE %.6g, the best of %" PRId64 " fits",
                 f->choice.lambda, fitted, all, fit_center_names[f->s.center], f->s.norm.exponent_user,

@@ -1,5 +1,5 @@
-/* Checkpoints of fit: when they are written, what is in them, and how a fit goes on from one. See fit.h. The
- * file is io/checkpoint.h's, the solver's state solvers/state.h's. */
+/* Checkpoints of fit, path and cv: when they are written, what is in them, and how a run goes on from one.
+ * See fit.h. The file is io/checkpoint.h's, the solver's state solvers/state.h's. */
 #define _POSIX_C_SOURCE 200809L
 #include <inttypes.h>
 #include <limits.h>
@@ -62,6 +62,52 @@ static gcg_status pass_plan(const gcg_state_stream *s, fit_run *f, gcg_err *err)
     return status;
 }
 
+/* One solve that has ended. */
+static gcg_status pass_row(const gcg_state_stream *s, fit_log_row *r, gcg_err *err)
+{
+    gcg_progress *p = &r->at;
+    int32_t stop = (int32_t)r->stop, rule = (int32_t)p->rule;
+    double *const reals[] = {&r->lambda,   &r->lambda_max, &r->valid_rmse, &r->test_rmse,
+                             &p->time_s,   &p->objective,  &p->dual,       &p->gap,
+                             &p->nuc_norm, &p->train_rmse, &p->passes,     &p->probability};
+    gcg_status status = gcg_state_int32(s, &stop, 0, GCG_STOP_ZERO, err);
+    if (!status) status = gcg_state_int32(s, &rule, 0, GCG_CERT_CHOLESKY, err);
+    if (!status) status = gcg_state_int32(s, &p->rank, 0, INT32_MAX, err);
+    if (!status) status = gcg_state_integer(s, &p->iter, err);
+    if (!status) status = gcg_state_integer(s, &p->matvecs, err);
+    for (size_t i = 0; i < sizeof reals / sizeof *reals && !status; i++)
+        status = gcg_state_real(s, reals[i], err);
+    r->stop = (gcg_stop)stop;
+    p->rule = (gcg_certificate_rule)rule;
+    return status;
+}
+
+enum { MOST_ROWS = 1 << 20 /* of a walk: 1000 folds at 500 lambdas */ };
+
+static gcg_status pass_rows(const gcg_state_stream *s, fit_walk_state *w, gcg_err *err)
+{
+    int32_t count = w->count;
+    gcg_status status = gcg_state_int32(s, &count, 0, MOST_ROWS, err);
+    if (!status && !s->saving && count > 0) {
+        w->row = gcg_mem_zalloc_array(count, sizeof *w->row);
+        if (!w->row) return gcg_fail_memory(err, "checkpoint");
+        w->count = w->room = count;
+    }
+    for (int i = 0; i < count && !status; i++) status = pass_row(s, &w->row[i], err);
+    return status;
+}
+
+/* Where the log's rows of this solve begin. */
+static gcg_status pass_mark(const gcg_state_stream *s, fit_log_place *mark, gcg_err *err)
+{
+    int64_t sum = (int64_t)mark->sum;
+    gcg_status status = gcg_state_integer(s, &mark->lines, err);
+    if (!status) status = gcg_state_integer(s, &sum, err);
+    if (!status) status = gcg_state_int32(s, &mark->silent, 0, 1, err);
+    mark->sum = (uint64_t)sum;
+    return status;
+}
+
 static gcg_status pass_singular_values(const gcg_state_stream *s, fit_best *b, gcg_err *err)
 {
     if (!s->saving) {
@@ -72,10 +118,8 @@ static gcg_status pass_singular_values(const gcg_state_stream *s, fit_best *b, g
     return s->pass(s->user, b->singular_values, b->u.k * (int64_t)sizeof *b->singular_values, err);
 }
 
-static gcg_status pass_best(const gcg_state_stream *s, fit_run *f, gcg_err *err)
+static gcg_status pass_best(const gcg_state_stream *s, const gcg_csr *x, fit_best *b, gcg_err *err)
 {
-    fit_best *b = &f->log.best;
-    const gcg_csr *x = &f->d.ratings.x;
     int32_t most = x->rows < x->cols ? x->rows : x->cols;
     double *const reals[] = {&b->at.objective, &b->at.nuc_norm, &b->at.train_rmse, &b->at.time_s,
                              &b->at.passes,    &b->valid_rmse,  &b->test_rmse};
@@ -88,6 +132,21 @@ static gcg_status pass_best(const gcg_state_stream *s, fit_run *f, gcg_err *err)
     if (!status) status = gcg_state_integer(s, &b->at.iter, err);
     if (!status) status = gcg_state_integer(s, &b->at.matvecs, err);
     return status ? status : gcg_state_int32(s, &b->at.rank, 0, most, err);
+}
+
+/* All but what the data are, and the solver's state. */
+static gcg_status pass_run(const gcg_state_stream *s, fit_run *f, gcg_err *err)
+{
+    fit_walk_state *w = &f->walk;
+    const gcg_csr *x = &f->d.ratings.x;
+    gcg_status status = pass_plan(s, f, err);
+    if (!status) status = gcg_state_real(s, &f->lambda_max, err);
+    if (!status) status = pass_mark(s, &f->log.mark, err);
+    if (!status) status = pass_best(s, x, &f->log.best, err);
+    if (!status) status = pass_rows(s, w, err);
+    if (!status) status = gcg_state_real(s, &w->lambda_max, err);
+    if (!status) status = gcg_state_int32(s, &w->best_row, 0, MOST_ROWS, err);
+    return status ? status : pass_best(s, x, &w->best, err);
 }
 
 static facts facts_of(const fit_run *f)
@@ -113,10 +172,8 @@ static gcg_status write_file(fit_run *f, const gcg_solver_state *state, gcg_err 
     if (status) return status;
     status = pass_text(&out, &f->checkpoint.options, err);
     if (!status) status = pass_facts(&out, &now, err);
-    if (!status) status = pass_plan(&out, f, err);
-    if (!status) status = gcg_state_real(&out, &f->lambda_max, err);
     if (!status) status = gcg_state_integer(&out, &iter, err);
-    if (!status) status = pass_best(&out, f, err);
+    if (!status) status = pass_run(&out, f, err);
     if (!status) status = state->state(state->self, &out, err);
     if (!status) return gcg_checkpoint_commit(&w, err);
     gcg_checkpoint_abort(&w);
@@ -141,7 +198,7 @@ static gcg_status write_one(const gcg_solver_state *state, void *user, gcg_err *
 static int is_due(void *user, int64_t iter)
 {
     const fit_run *f = user;
-    return fit_checkpoint_wanted() || iter >= f->s.max_iter ||
+    return fit_checkpoint_wanted() || (iter >= f->s.max_iter && !f->walk.walking) ||
            gcg_clock_now() - f->checkpoint.last >= f->s.checkpoint_every;
 }
 
@@ -193,7 +250,7 @@ static gcg_status compare(const fit_run *f, const facts *then, gcg_err *err)
                         "reading options");
     if (then->valid != now.valid)
         return gcg_fail(err, GCG_ERR_DATA, name, 0, 0,
-                        "is of other validation ratings than those of --valid, by which --keep best chooses");
+                        "is of other validation ratings than those of --valid, by which the model is chosen");
     return GCG_OK;
 }
 
@@ -208,7 +265,8 @@ static gcg_status open_resumed(fit_run *f, gcg_err *err)
     gcg_mem_free(options); /* fit_resume_options() has them */
     if (!status) status = pass_facts(&c->in, &then, err);
     if (!status) status = compare(f, &then, err);
-    if (!status) status = pass_plan(&c->in, f, err);
+    if (!status) status = gcg_state_integer(&c->in, &c->iter, err);
+    if (!status) status = pass_run(&c->in, f, err);
     f->plan.resumed = !status;
     return status;
 }
@@ -218,30 +276,21 @@ gcg_status fit_checkpoint_data(fit_run *f, gcg_err *err)
     fit_checkpoint *c = &f->checkpoint;
     if (!c->path && !f->s.resume) return GCG_OK;
     gcg_status status = gcg_ratings_fingerprint(&f->d.ratings, &c->data, err);
-    if (f->s.keep == FIT_KEEP_BEST) c->valid = gcg_pairs_fingerprint(&f->d.valid.pairs);
+    if (f->s.keep == FIT_KEEP_BEST || f->s.command == FIT_PATH || f->s.lambda_auto)
+        c->valid = gcg_pairs_fingerprint(&f->d.valid.pairs);
     return status || !f->s.resume ? status : open_resumed(f, err);
 }
 
-gcg_status fit_checkpoint_lambda(fit_run *f, int *known, gcg_err *err)
-{
-    fit_checkpoint *c = &f->checkpoint;
-    *known = 0;
-    if (!f->s.resume) return GCG_OK;
-    gcg_status status = gcg_state_real(&c->in, &f->lambda_max, err);
-    if (!status) status = gcg_state_integer(&c->in, &c->iter, err);
-    *known = !status && !isnan(f->lambda_max);
-    return status;
-}
-
-gcg_status fit_checkpoint_begin(fit_run *f, gcg_err *err)
+void fit_checkpoint_begin(fit_run *f)
 {
     fit_checkpoint *c = &f->checkpoint;
     c->hooks = (gcg_checkpoints){
         .copy = f->s.max_time < INFINITY, .due = is_due, .write = c->path ? write_one : NULL, .user = f};
     c->last = gcg_clock_now();
-    if (f->s.resume) c->hooks.resume = &c->in;
     if (c->path || f->s.resume) f->set.checkpoints = &c->hooks;
-    return f->s.resume ? pass_best(&c->in, f, err) : GCG_OK;
+    if (!f->s.resume) return;
+    c->hooks.resume = &c->in;
+    fit_log_resume(&f->log, c->iter);
 }
 
 void fit_checkpoint_remove(const fit_run *f)

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,6 +14,17 @@
 #include "cmd/report.h"
 #include "cmd/version.h"
 #include "maths/certificate.h"
+
+/* The sum of a log's bytes, byte by byte: FNV-1a. */
+static const uint64_t NO_BYTES = 14695981039346656037U, NEXT_BYTE = 1099511628211;
+
+static void count(fit_log_place *at, const char *text)
+{
+    for (; *text; text++) {
+        at->sum = (at->sum ^ (unsigned char)*text) * NEXT_BYTE;
+        at->lines += *text == '\n';
+    }
+}
 
 static int is_file(const char *path)
 {
@@ -24,6 +36,7 @@ gcg_status fit_log_open(fit_log *log, const fit_settings *s, const fit_data *d, 
 {
     *log = (fit_log){
         .s = s, .d = d, .valid_rmse = NAN, .test_rmse = NAN, .pace = {.iter = -1, .deadline = INFINITY}};
+    log->at.sum = NO_BYTES;
     log->progress_line = !s->quiet && isatty(STDERR_FILENO);
     log->is_stdout = s->log ? strcmp(s->log, "-") == 0 : s->command != FIT_CV;
     log->shares_terminal = log->progress_line && log->is_stdout && isatty(STDOUT_FILENO);
@@ -38,17 +51,22 @@ gcg_status fit_log_open(fit_log *log, const fit_settings *s, const fit_data *d, 
     return GCG_OK;
 }
 
+static const char resumed_key[] = "# resumed";
+enum { LONGEST = 2048 /* bytes that are written at a time: a row, or some lines of the head */ };
+
 /* Writes and flushes; a log that can no longer be written is given up, the fit goes on. */
 static void put(fit_log *log, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static void put(fit_log *log, const char *format, ...)
 {
-    if (!log->file) return;
+    char text[LONGEST];
+    if (!log->file || log->muted) return;
     if (log->shares_terminal) fit_log_clear(log);
     va_list args;
     va_start(args, format);
-    int bad = vfprintf(log->file, format, args) < 0;
+    vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    if (!bad && fflush(log->file) == 0) return;
+    count(&log->at, text);
+    if (fputs(text, log->file) >= 0 && fflush(log->file) == 0) return;
     log->lost_errno = errno;
     log->lost = errno != EPIPE;
     if (!log->is_stdout) fclose(log->file);
@@ -111,36 +129,49 @@ void fit_log_begin(fit_log *log, double lambda, double gap)
              "rmse\tmatvecs\tpasses\n");
 }
 
-/* Where the row of iteration `iter` ends in the log of a fit with this lambda; of -1, the line of names. -1
- * when there is none. */
-static off_t end_of_row(FILE *file, double lambda, int64_t iter)
+/* Where the log that is there is to be cut, when it begins with what is before the mark: -1 when it does not.
+ * log->at comes to that place. */
+static off_t end_of_row(fit_log *log, int64_t iter)
 {
-    char line[1024], own[64], first[32], number[32];
-    int alike = 0;
-    snprintf(own, sizeof own, "# lambda\t%s\n", report_number(number, lambda));
-    snprintf(first, sizeof first, "%" PRId64 "\t", iter);
-    rewind(file);
-    while (fgets(line, sizeof line, file)) {
-        alike |= strcmp(line, own) == 0;
-        if (alike && strncmp(line, iter < 0 ? "iter\t" : first, strlen(iter < 0 ? "iter\t" : first)) == 0)
-            return strchr(line, '\n') ? ftello(file) : -1;
+    char line[LONGEST];
+    int64_t seen = -1;
+    rewind(log->file);
+    while (log->at.lines < log->mark.lines && fgets(line, sizeof line, log->file)) count(&log->at, line);
+    if (log->mark.lines == 0 || log->at.lines != log->mark.lines || log->at.sum != log->mark.sum) return -1;
+    off_t end = ftello(log->file);
+    while (fgets(line, sizeof line, log->file) && strchr(line, '\n')) {
+        int is_row = *line >= '0' && *line <= '9';
+        if (!is_row && strncmp(line, resumed_key, sizeof resumed_key - 1) != 0) break;
+        if (is_row && strtoll(line, NULL, 10) >= iter) break;
+        if (is_row) seen = strtoll(line, NULL, 10);
+        count(&log->at, line);
+        end = ftello(log->file);
     }
-    return -1;
+    return log->mark.silent || seen == iter - 1 ? end : -1;
 }
 
-int fit_log_resume(fit_log *log, double lambda, int64_t iter)
+void fit_log_resume(fit_log *log, int64_t iter)
 {
-    if (!log->s->resume || !log->file || log->is_stdout || !is_file(log->s->log)) return 0;
-    off_t end = end_of_row(log->file, lambda, iter - 1), place = end < 0 ? 0 : end;
-    if (fseeko(log->file, place, SEEK_SET) != 0 || ftruncate(fileno(log->file), place) != 0) {
-        log->lost = 1;
-        log->lost_errno = errno;
-        fclose(log->file);
-        log->file = NULL;
+    if (!log->s->resume || !log->file || log->is_stdout || !is_file(log->s->log)) return;
+    off_t end = end_of_row(log, iter), place = end < 0 ? 0 : end;
+    if (end < 0) log->at = (fit_log_place){.sum = NO_BYTES};
+    log->muted = end >= 0;
+    if (fseeko(log->file, place, SEEK_SET) == 0 && ftruncate(fileno(log->file), place) == 0) return;
+    log->lost = 1;
+    log->lost_errno = errno;
+    fclose(log->file);
+    log->file = NULL;
+}
+
+void fit_log_mark(fit_log *log, int64_t iter)
+{
+    if (log->muted) {
+        log->muted = 0;
+        put(log, "%s\t%" PRId64 "\n", resumed_key, iter);
+        return;
     }
-    if (end < 0) return 0;
-    put(log, "# resumed\t%" PRId64 "\n", iter);
-    return 1;
+    log->mark = log->at;
+    log->mark.silent = log->silent;
 }
 
 /* ---- scores ---- */
@@ -183,7 +214,7 @@ static gcg_status singular_values(const gcg_factors *u, double **out, gcg_err *e
     return GCG_OK;
 }
 
-static void best_release(fit_best *best)
+void fit_best_release(fit_best *best)
 {
     gcg_factors_release(&best->u);
     gcg_factors_release(&best->v);
@@ -196,7 +227,7 @@ static gcg_status take_if_best(fit_log *log, const gcg_progress *p, gcg_err *err
     fit_best *best = &log->best;
     if (log->s->keep != FIT_KEEP_BEST) return GCG_OK;
     if (best->taken && log->valid_rmse >= best->valid_rmse) return GCG_OK; /* nan: nothing to choose by */
-    best_release(best);
+    fit_best_release(best);
     gcg_status status = gcg_factors_copy(p->u, p->u->type, &best->u, err);
     if (!status) status = gcg_factors_copy(p->v, p->v->type, &best->v, err);
     if (!status) status = singular_values(p->u, &best->singular_values, err);
@@ -284,7 +315,11 @@ static void put_row(fit_log *log, const char *before, const fit_log_row *row)
 
 fit_log_row fit_log_row_of(const fit_outcome *o)
 {
-    fit_log_row row = {o->lambda, o->valid_rmse, o->test_rmse, o->stop, o->written};
+    fit_log_row row = {.lambda = o->lambda,
+                       .valid_rmse = o->valid_rmse,
+                       .test_rmse = o->test_rmse,
+                       .stop = o->stop,
+                       .at = o->written};
     row.at.u = row.at.v = NULL;
     return row;
 }
@@ -315,5 +350,5 @@ void fit_log_release(fit_log *log)
 {
     if (log->file && !log->is_stdout) fclose(log->file);
     log->file = NULL;
-    best_release(&log->best);
+    fit_best_release(&log->best);
 }

@@ -124,6 +124,7 @@ static const opt_entry table[] = {
      FIELD(lambdas),
      .argument = "L1,L2,...",
      .parse = parse_lambdas,
+     .resume = OPT_RESUMED,
      .help = "weights of the trace norm, falling",
      .not_in = FIT_FIT},
     {.name = "n-lambdas",
@@ -133,6 +134,7 @@ static const opt_entry table[] = {
      .argument = "N",
      .min = 2,
      .max = FIT_LAMBDAS,
+     .resume = OPT_RESUMED,
      .help = "or so many, from lambda_max down (20)",
      .not_in = FIT_FIT},
     {.name = "min-ratio",
@@ -143,6 +145,7 @@ static const opt_entry table[] = {
      .min = 0,
      .open_min = 1,
      .max = 0.999,
+     .resume = OPT_RESUMED,
      .help = "the last as a fraction of lambda_max (0.01)",
      .not_in = FIT_FIT},
     {.name = "folds",
@@ -151,6 +154,7 @@ static const opt_entry table[] = {
      .argument = "K",
      .min = 2,
      .max = 1000,
+     .resume = OPT_RESUMED,
      .help = "parts, each held out in turn (5)",
      .not_in = FIT_FIT | FIT_PATH},
     {.name = "select",
@@ -158,6 +162,7 @@ static const opt_entry table[] = {
      FIELD(select),
      .argument = "min|1se",
      .choices = fit_select_names,
+     .resume = OPT_RESUMED,
      .help = "which lambda -o fits: smallest mean, or one standard error up (min)",
      .not_in = FIT_FIT | FIT_PATH},
     {.name = "rank",
@@ -248,6 +253,7 @@ static const opt_entry table[] = {
      .min = 0,
      .open_min = 1,
      .max = 0.99,
+     .resume = OPT_RESUMED,
      .help = "draw this fraction of TRAIN as validation set",
      .not_in = FIT_FIT | FIT_CV},
     {.name = "test-pairs",
@@ -301,6 +307,7 @@ static const opt_entry table[] = {
     {.name = "keep-all",
      .kind = OPT_FLAG,
      FIELD(keep_all),
+     .resume = OPT_RESUMED,
      .help = "also write every model: PREFIX.1, PREFIX.2, ...",
      .not_in = FIT_FIT | FIT_CV},
     {.name = "log",
@@ -325,8 +332,7 @@ static const opt_entry table[] = {
      .kind = OPT_FILE,
      FIELD(checkpoint),
      .argument = "FILE|none",
-     .help = "where a fit that is cut short can go on from (MODEL.ckpt)",
-     .not_in = FIT_PATH | FIT_CV},
+     .help = "where a run that is cut short can go on from (MODEL.ckpt)"},
     {.name = "checkpoint-every",
      .kind = OPT_REAL,
      FIELD(checkpoint_every),
@@ -334,14 +340,12 @@ static const opt_entry table[] = {
      .argument = "S",
      .min = 0,
      .max = INFINITY,
-     .help = "seconds between two checkpoints (600)",
-     .not_in = FIT_PATH | FIT_CV},
+     .help = "seconds between two checkpoints (600)"},
     {.name = "resume",
      .kind = OPT_FILE,
      FIELD(resume),
      .argument = "FILE",
-     .help = "go on from this checkpoint, with its options",
-     .not_in = FIT_PATH | FIT_CV},
+     .help = "go on from this checkpoint, with its options"},
     OPT_HEADING("resources"),
     THREADS_OPTION(fit_settings, "threads (auto = the processors allowed)"),
     {.name = "max-memory",
@@ -422,6 +426,7 @@ const opt_command command_path = {
     .entries = sizeof table / sizeof *table,
     .bit = FIT_PATH,
     .run = cmd_path,
+    .given_offset = offsetof(fit_settings, given),
 };
 
 const opt_command command_cv = {
@@ -435,6 +440,7 @@ const opt_command command_cv = {
     .entries = sizeof table / sizeof *table,
     .bit = FIT_CV,
     .run = cmd_cv,
+    .given_offset = offsetof(fit_settings, given),
 };
 
 static int check_lambda(const fit_settings *s)
@@ -620,8 +626,6 @@ static int check_rest(const fit_settings *s)
         return report_usage("--norm-smooth %g changes nothing without --norm-weights counts or A > 0",
                             s->norm.smooth);
     if (s->init && s->resume) return report_usage("--init and --resume: give one of them");
-    if (s->lambda_auto && s->checkpoint && strcmp(s->checkpoint, "none") != 0)
-        return report_usage("--checkpoint %s: a fit with --lambda auto has no checkpoints", s->checkpoint);
     if (s->quiet && s->verbose) return report_usage("--quiet and --verbose: give one of them");
     return 0;
 }

@@ -24,6 +24,7 @@ fit_outcome fit_outcome_of(const fit_run *f)
                      .choice = &f->choice,
                      .lambda = f->set.lambda,
                      .lambda_max = f->lambda_max,
+                     .gap = f->set.gap,
                      .stop = f->result.stop,
                      .last = f->result.last,
                      .written = best->taken ? best->at : f->result.last,
@@ -35,10 +36,17 @@ fit_outcome fit_outcome_of(const fit_run *f)
     return o;
 }
 
+/* A solve that only had to choose may be far from the gap that was asked for. */
+static const char *status_name(const fit_outcome *o)
+{
+    int coarse = o->stop == GCG_STOP_CONVERGED && o->gap > o->s->gap && o->last.gap > o->s->gap;
+    return coarse ? "coarse" : gcg_stop_name(o->stop);
+}
+
 static void put_result(gcg_json *j, const fit_outcome *o)
 {
     const gcg_progress *p = &o->written;
-    gcg_json_string(j, "status", gcg_stop_name(o->stop));
+    gcg_json_string(j, "status", status_name(o));
     gcg_json_number(j, "objective", p->objective);
     gcg_json_number(j, "dual", p->dual);
     gcg_json_number(j, "gap", p->gap);
@@ -254,6 +262,21 @@ void fit_say_costs(const fit_run *f)
     const fit_times *times = &f->log.times;
     for (int i = 0; i < FIT_PHASES && times->phase[i].name; i++)
         report_note("time in %s: %.2f s", times->phase[i].name, times->phase[i].seconds);
+}
+
+int fit_leave(fit_run *f)
+{
+    const fit_checkpoint *c = &f->checkpoint;
+    gcg_err lost;
+    if (!f->log.silent) fit_log_end(&f->log, &f->result);
+    if (fit_log_close(&f->log, &lost)) report_error(&lost, NULL);
+    if (c->failed) return report_error(&c->err, NULL);
+    char before[64] = "";
+    if (f->walk.count > 0)
+        snprintf(before, sizeof before, " %d fit%s and", f->walk.count, f->walk.count == 1 ? "" : "s");
+    report_note("stopped by a signal after%s %" PRId64 " iteration%s: --resume %s goes on from there", before,
+                c->iter, c->iter == 1 ? "" : "s", c->path);
+    return FIT_CHECKPOINT_WRITTEN;
 }
 
 /* Did it end before it was done, where another one may go on? */

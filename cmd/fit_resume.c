@@ -12,13 +12,18 @@
 
 /* No options, but they may change the last digits. */
 static const char program_key[] = "program", kernels_key[] = "kernels";
+/* Which subcommand; whether --lambda auto has to leave the centring as it is. */
+static const char command_key[] = "command", center_key[] = "center chosen";
+
+static const opt_command *command_of(const fit_settings *s)
+{
+    return s->command == FIT_PATH ? &command_path : s->command == FIT_CV ? &command_cv : &command_fit;
+}
 
 int fit_checkpoint_name(const fit_settings *s, char *name, size_t size)
 {
     *name = '\0';
-    if (s->command != FIT_FIT || s->lambda_auto || s->solver != FIT_SOLVER_GCG ||
-        (s->checkpoint && strcmp(s->checkpoint, "none") == 0))
-        return 0;
+    if (s->solver != FIT_SOLVER_GCG || (s->checkpoint && strcmp(s->checkpoint, "none") == 0)) return 0;
     if (!s->checkpoint && !s->output) return 0;
     snprintf(name, size, s->checkpoint ? "%s" : "%s.ckpt", s->checkpoint ? s->checkpoint : s->output);
     return 1;
@@ -26,16 +31,17 @@ int fit_checkpoint_name(const fit_settings *s, char *name, size_t size)
 
 char *fit_resume_text(const fit_settings *s)
 {
-    const opt_command *c = &command_fit;
+    const opt_command *c = command_of(s);
     size_t room = 256, length = 0;
     for (size_t i = 0; i < c->entries; i++)
-        if (c->table[i].resume) room += strlen(c->table[i].name) + OPT_VALUE_TEXT + 2;
+        if (c->table[i].resume && opt_has(c, i)) room += strlen(c->table[i].name) + OPT_VALUE_TEXT + 2;
     char *text = gcg_mem_alloc_array((int64_t)room, 1), value[OPT_VALUE_TEXT];
     if (!text) return NULL;
-    length += (size_t)snprintf(text, room, "%s\t%s\n%s\t%s\n", program_key, version_number, kernels_key,
-                               gcg_kernels_isa());
+    length += (size_t)snprintf(text, room, "%s\t%s\n%s\t%s\n%s\t%s\n%s\t%s\n", command_key, c->name,
+                               program_key, version_number, kernels_key, gcg_kernels_isa(), center_key,
+                               s->has_center ? "yes" : "no");
     for (size_t i = 0; i < c->entries; i++) {
-        if (!c->table[i].resume) continue;
+        if (!c->table[i].resume || !opt_has(c, i)) continue;
         opt_value(c, i, s, value);
         length += (size_t)snprintf(text + length, room - length, "%s\t%s\n", c->table[i].name, value);
     }
@@ -64,9 +70,16 @@ static int is_same(const char *a, const char *b)
 /* One line: value belongs to the option of this name. */
 static int take(fit_settings *s, const char *name, const char *value)
 {
-    const opt_command *c = &command_fit;
+    const opt_command *c = command_of(s);
     char now[OPT_VALUE_TEXT];
     size_t i = opt_find(c, name);
+    if (strcmp(name, command_key) == 0 && strcmp(value, c->name) != 0)
+        return report_usage("%s is a checkpoint of gcg-mc %s: go on from it with that", s->resume, value);
+    if (strcmp(name, command_key) == 0) return 0;
+    if (strcmp(name, center_key) == 0) {
+        s->has_center = strcmp(value, "yes") == 0;
+        return 0;
+    }
     if (strcmp(name, program_key) == 0 || strcmp(name, kernels_key) == 0) {
         const char *own = strcmp(name, program_key) == 0 ? version_number : gcg_kernels_isa();
         if (strcmp(value, own) != 0)
@@ -77,7 +90,7 @@ static int take(fit_settings *s, const char *name, const char *value)
         return 0;
     }
     if (i == c->entries || !c->table[i].resume) {
-        report_warning("%s: gcg-mc fit has no option --%s any more", s->resume, name);
+        report_warning("%s: gcg-mc %s has no option --%s any more", s->resume, c->name, name);
         return 0;
     }
     opt_value(c, i, s, now);

@@ -110,6 +110,7 @@ int fit_begin(fit_run *f)
 {
     f->diag = report_diag();
     f->threads = threads_choose(f->s.threads);
+    f->lambda_max = f->walk.lambda_max = NAN;
     gcg_par_set_threads(f->threads);
     catch_signals(); /* first: testing the outputs makes temporary files */
     gcg_status status = f->s.dry_run ? GCG_OK : open_outputs(f);
@@ -158,10 +159,9 @@ void fit_start_clock(fit_run *f)
 gcg_status fit_prepare(fit_run *f)
 {
     gcg_status status = fit_center(&f->s, &f->d, &f->err);
-    int cut = 0, known = 0;
+    int cut = 0;
     if (!(f->deadline > 0)) fit_start_clock(f);
-    if (!status) status = fit_checkpoint_lambda(f, &known, &f->err);
-    if (!status && !known) status = fit_lambda_max(f, &f->d.ratings.x, &f->lambda_max, &cut);
+    if (!status && isnan(f->lambda_max)) status = fit_lambda_max(f, &f->d.ratings.x, &f->lambda_max, &cut);
     if (f->s.solver == FIT_SOLVER_GCG) /* the others count their own work only */
         f->set.max_time = fmax(f->deadline - gcg_clock_now(), 0);
     if (f->s.has_ratio) f->set.lambda = f->s.lambda_ratio * f->lambda_max;
@@ -177,7 +177,15 @@ gcg_status fit_prepare(fit_run *f)
 
 gcg_status fit_solve(fit_run *f, const gcg_csr *x)
 {
-    return solvers[f->s.solver](x, &f->set, &f->result, &f->err);
+    const gcg_solver_settings set = f->set;
+    fit_checkpoint *c = &f->checkpoint;
+    if (c->hooks.resume) f->set.start_u = f->set.start_v = NULL; /* it is in the state */
+    fit_log_mark(&f->log, c->iter);
+    gcg_status status = solvers[f->s.solver](x, &f->set, &f->result, &f->err);
+    f->walk.left = !status && f->result.stop == GCG_STOP_SIGNAL && gcg_solver_writes(&f->set);
+    f->set = set;
+    c->hooks.resume = NULL;
+    return status;
 }
 
 int fit_reached(const gcg_solver_result *result)
@@ -193,6 +201,7 @@ int fit_was_cut(const gcg_solver_result *result)
 void fit_end(fit_run *f)
 {
     gcg_solver_result_release(&f->result);
+    fit_walk_release(&f->walk);
     fit_checkpoint_release(&f->checkpoint);
     gcg_mem_free(f->s.resumed);
     fit_start_release(&f->start);

@@ -62,13 +62,6 @@ void fit_start_use(const fit_start *start, gcg_solver_settings *set)
     set->start_v = start->v.data ? &start->v : NULL;
 }
 
-gcg_status fit_start_keep(fit_start *start, const gcg_solver_result *result, gcg_err *err)
-{
-    fit_start_release(start);
-    gcg_status status = gcg_factors_copy(&result->u, result->u.type, &start->u, err);
-    return status ? status : gcg_factors_copy(&result->v, result->v.type, &start->v, err);
-}
-
 void fit_start_release(fit_start *start)
 {
     gcg_factors_release(&start->u);

@@ -113,7 +113,7 @@ interrupted() { # SIGINT after the second of many lambdas
     local list code=0
     list=$(seq -s, 40 -0.5 1)
     rm -f slow.log
-    "$GCG" path --gap 1e-9 --lambdas "$list" --valid valid.tsv --log slow.log -o slow train.tsv 2>err &
+    "$GCG" path --gap 1e-9 --lambdas "$list" --valid valid.tsv --checkpoint none --log slow.log -o slow train.tsv 2>err &
     local pid=$!
     for _ in $(seq 300); do
         test "$(grep -c '^# summary' slow.log 2>/dev/null)" -ge 2 && break
@@ -123,7 +123,7 @@ interrupted() { # SIGINT after the second of many lambdas
     wait $pid || code=$?
     test $code = 3 || { echo "exit $code"; cat err; return 1; }
 }
-ok "a signal ends the path after what it was doing" interrupted
+ok "without checkpoints a signal ends the path after what it was doing" interrupted
 finished() { test "$(table slow.log | tail -n +2 | wc -l)" -ge 2 && test "$(table slow.log | tail -n +2 | wc -l)" -lt 79 && "$GCG" eval --quiet slow valid.tsv >/dev/null && test -s slow.done; }
 ok "what it had finished is there" finished
 killed() {
@@ -139,6 +139,25 @@ killed() {
     test -s slow.1 && test -s slow.2 && "$GCG" eval --quiet slow.3 valid.tsv >/dev/null && "$GCG" eval --quiet slow valid.tsv >/dev/null && test ! -e slow.done
 } 2>/dev/null
 ok "a kill leaves the models of the lambdas that were finished, and no PREFIX.done" killed
+left() { # SIGTERM: 75, a checkpoint, and what there is at PREFIX says that it is not done
+    rm -f slow slow.* && cp train.tsv other.tsv && echo 'u1	40	3' >>other.tsv
+    "$GCG" path --gap 1e-9 --lambdas "$(seq -s, 40 -0.5 1)" --valid valid.tsv --log slow.log -o slow train.tsv 2>err &
+    local pid=$! code=0
+    for _ in $(seq 300); do
+        test "$(grep -c '^# summary' slow.log 2>/dev/null)" -ge 2 && break
+        sleep 0.02
+    done
+    kill -TERM $pid
+    wait $pid || code=$?
+    test $code = 75 && test -s slow.ckpt && test ! -e slow.done && says 'stopped by a signal after [0-9]* fits and' && grep -aq '"status": "coarse"' slow
+}
+ok "with them SIGTERM ends it with 75, and the best so far says that it was only to choose by" left
+refused() { local code=0; "$GCG" "${@:3}" --log none 2>err || code=$?; test $code = "$1" && says "$2" || { echo "status $code"; cat err; return 1; }; }
+ok "another subcommand refuses the checkpoint" refused 2 'slow.ckpt is a checkpoint of gcg-mc path: go on' fit --resume slow.ckpt -o f train.tsv
+ok "another gap is refused" refused 2 '--gap 1e-05: the fit that slow.ckpt is of had 1e-09' path --resume slow.ckpt --gap 1e-5 --valid valid.tsv -o slow train.tsv
+ok "and so are other lambdas" refused 2 '--lambdas 3,2: the fit that slow.ckpt is of had' path --resume slow.ckpt --lambdas 3,2 --valid valid.tsv -o slow train.tsv
+ok "other ratings" refused 4 'slow.ckpt: error: is of [0-9]* ratings' path --resume slow.ckpt --valid valid.tsv -o slow other.tsv
+ok "and other validation ratings" refused 4 'is of other validation ratings' path --resume slow.ckpt --valid test.tsv -o slow train.tsv
 
 # ---- what is refused ----
 for list in 1,2 2,2 2,,1 ,2 '2,' -1 0 2,-1 nan inf 2x '' ' 2' 1e999; do

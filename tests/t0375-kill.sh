@@ -1,11 +1,11 @@
 #!/bin/bash
-# A fit that is killed again and again, at random moments, and goes on from its checkpoints: the same bytes as an
-# undisturbed one, every time. KILLS = how often; KILLS=1000 make check TESTS=tests/t0375-kill.sh takes minutes.
+# Runs that are killed again and again, at random moments, and go on from their checkpoints: the same bytes as undisturbed
+# ones, every time. KILLS = how often; KILLS=1000 make check TESTS=tests/t0375-kill.sh takes minutes.
 # shellcheck disable=SC1091 # lib.sh stands beside
 . "$(dirname "$0")/lib.sh"
 cd "$T" || exit 1
-few=30
-"$GCG" --version | grep -q fsanitize && few=8 # a fit takes seconds there
+few=45
+"$GCG" --version | grep -q fsanitize && few=12 # a run takes seconds there
 kills=${KILLS:-$few} tries=0
 RANDOM=${KILL_SEED:-20240229}
 
@@ -13,49 +13,59 @@ awk 'BEGIN { srand(11); for (u = 1; u <= 100; u++) for (i = 1; i <= 80; i++) {
     r = 3 + 2 * sin(u / 7) * cos(i / 9) + 2 * rand() - 1; if (rand() < 0.35) printf "%d\t%d\t%.2f\n", u, i, r } }' >all.tsv
 awk 'NR % 9 == 4' all.tsv >valid.tsv
 awk 'NR % 9 != 4' all.tsv >train.tsv
-figures() { grep -v '^#' "$1" | cut -f 1,3-; }
+# Of a log or a table, what does not depend on time, threads and interruptions.
+figures() { awk -F '\t' -v OFS='\t' '
+    /^# (tried|lambda|gap|status|certificate)\t/ { print; next }
+    /^# summary\t/ { $4 = ""; print; next }
+    /^#/ { next }
+    /^(iter|lambda)\t/ { time = 0; for (i = 1; i <= NF; i++) if ($i == "time_s") time = i; print; next }
+    { if (time && NF > 1) $time = ""; print }' "$1"; }
 
-# Kinds of fits, in turn; what each needs beside its files.
+# Kinds of runs, in turn: the subcommand, options that the checkpoint remembers, and files that it does not.
 kinds=(
-    "--lambda 2 --gap 1e-7 --atoms 1"
-    "--lambda 2 --gap 1e-7 --keep best --valid valid.tsv"
-    "--lambda 2 --gap 1e-3 --plain"
-    "--lambda-ratio 0.05 --gap 1e-8 --center both --atoms 2"
-    "--lambda 2 --gap 1e-4 --norm-weights 0.7 --precision float"
+    "fit --lambda 2 --gap 1e-7 --atoms 1"
+    "path --n-lambdas 7 --min-ratio 0.05 --gap 1e-6"
+    "fit --lambda 2 --gap 1e-7 --keep best"
+    "fit --lambda auto --gap 1e-6"
+    "fit --lambda 2 --gap 1e-3 --plain"
+    "cv --folds 3 --lambdas 30,12,5,2 --gap 1e-6 --center both --select 1se"
+    "fit --lambda-ratio 0.05 --gap 1e-8 --center both --atoms 2"
+    "path --lambdas 20,8,3 --gap 1e-5 --keep-all --norm-weights 0.5 --holdout 0.2"
+    "fit --lambda 2 --gap 1e-4 --norm-weights 0.7 --precision float"
+    "fit --lambda auto --center none --norm-weights counts --norm-smooth 0.1 --keep best"
+    "cv --folds 2 --n-lambdas 6"
 )
+files=("" "--valid valid.tsv" "--valid valid.tsv" "" "" "" "" "" "" "--valid valid.tsv" "")
 prepare() {
     local k
     for k in "${!kinds[@]}"; do
         # shellcheck disable=SC2086 # several words
-        "$GCG" fit --quiet ${kinds[k]} --log "want$k.log" -o "want$k" train.tsv || return 1
+        "$GCG" ${kinds[k]} --quiet ${files[k]} --log "want$k.log" -o "want$k" train.tsv >"want$k.out" || return 1
     done
 }
 before=$(date +%s%3N)
-ok "undisturbed fits of every kind converge" prepare
-usual=$((($(date +%s%3N) - before) / ${#kinds[@]})) # milliseconds of a fit
+ok "undisturbed runs of every kind converge" prepare
+usual=$((($(date +%s%3N) - before) / ${#kinds[@]})) # milliseconds of a run
 
 killed=0 finished=0 term=0 reading=0 left=0
 complain() { # why
-    echo "fit $finished (${kinds[k]}), kill $killed: $1"
+    echo "run $finished (${kinds[k]}), kill $killed: $1"
     cat err
     return 1
 }
 # Starts or goes on; kills it after some time if it has not ended. 0: it ended; 1: it was killed; 2: something is wrong.
 once() {
-    local status=0 resume=() options=() signal=KILL delay
-    if [ -e m.ckpt ]; then
-        resume=(--resume m.ckpt)
-    else
-        read -ra options <<<"${kinds[k]}"
-    fi
-    [ "$k" = 1 ] && options+=(--valid valid.tsv)
+    local status=0 options signal=KILL delay
+    read -ra options <<<"${kinds[k]}"
+    [ ! -e m.ckpt ] || options=("${options[0]}" --resume m.ckpt)
+    # shellcheck disable=SC2206 # several words
+    options+=(${files[k]})
     [ $((RANDOM % 2)) = 0 ] && signal=TERM
     [ $((RANDOM % 8)) = 0 ] && options+=(--max-time 1000) # with a copy of the state
     local ms=$((10 + RANDOM % (usual + 1 + usual * tries / 10))) # longer each time, so that a slow machine gets on
     tries=$((tries + 1))
     delay=$(printf '%d.%03d' $((ms / 1000)) $((ms % 1000)))
-    "$GCG" fit --quiet "${options[@]}" "${resume[@]}" --checkpoint-every 0 --threads $((1 + RANDOM % 2)) --log m.log -o m \
-        train.tsv 2>err &
+    "$GCG" "${options[@]}" --quiet --checkpoint-every 0 --threads $((1 + RANDOM % 2)) --log m.log -o m train.tsv >m.out 2>err &
     local pid=$!
     sleep "$delay"
     kill -$signal $pid 2>/dev/null || signal=
@@ -81,10 +91,20 @@ once() {
     find . -name '*.tmp' -delete # what kill -9 may leave
     return 1
 }
+same() { # every file of the run, but for the times in them
+    local want
+    for want in "want$k" "want$k".[0-9]*; do
+        [ ! -e "$want" ] || cmp "m${want#want"$k"}" "$want" || { complain "a model differs"; return 1; }
+    done
+    diff <(figures m.log) <(figures "want$k.log") || { complain "the log differs"; return 1; }
+    [[ ${kinds[k]} != cv* ]] || cmp m.out "want$k.out" || { complain "the table differs"; return 1; }
+    diff <(grep -v seconds m.done) <(grep -v seconds "want$k.done") || { complain "m.done differs"; return 1; }
+    [ ! -e m.ckpt ] || { complain "a checkpoint is left"; return 1; }
+}
 same_every_time() {
     local result k=0
     while [ $killed -lt "$kills" ]; do
-        rm -f m m.log m.done m.ckpt
+        rm -f m m.*
         tries=0
         while :; do
             result=0
@@ -92,14 +112,12 @@ same_every_time() {
             [ $result = 2 ] && return 1
             [ $result = 0 ] && break
         done
-        cmp m "want$k" || { complain "the model differs"; return 1; }
-        diff <(figures m.log) <(figures "want$k.log") || { complain "the log differs"; return 1; }
-        [ ! -e m.ckpt ] || { complain "a checkpoint is left"; return 1; }
+        same || return 1
         finished=$((finished + 1))
         k=$(((k + 1) % ${#kinds[@]}))
     done
 }
-ok "killed $kills times and more, fits go on to the same model and the same log, every time" same_every_time
+ok "killed $kills times and more, runs go on to the same models and the same logs, every time" same_every_time
 ok "a signal leaves no temporary file" test $left = 0
-echo "# $killed kills ($term SIGTERM, $((killed - term)) SIGKILL, $reading while reading), $finished fits finished"
+echo "# $killed kills ($term SIGTERM, $((killed - term)) SIGKILL, $reading while reading), $finished runs finished"
 done_testing

@@ -126,6 +126,12 @@ static gcg_status read_header(gcg_checkpoint_reader *r, gcg_err *err)
         return gcg_fail(err, GCG_ERR_DATA, r->name, 0, 0,
                         "is a checkpoint of version %llu, this gcg-mc reads version %d: use a newer gcg-mc",
                         (unsigned long long)is[2], GCG_CHECKPOINT_VERSION);
+    if (n == sizeof is && is[1] == BYTE_ORDER_MARK && is[2] < GCG_CHECKPOINT_VERSION)
+        return gcg_fail(
+            err, GCG_ERR_DATA, r->name, 0, 0,
+            "is a checkpoint of version %llu, this gcg-mc reads version %d: go on with the gcg-mc "
+            "that wrote it, or begin anew",
+            (unsigned long long)is[2], GCG_CHECKPOINT_VERSION);
     fill_header(want, GCG_CHECKPOINT_VERSION);
     if (n < sizeof is) return read_bytes(r, is, 1, err);
     return memcmp(is, want, sizeof is) == 0 ? GCG_OK : damaged(r, err);
