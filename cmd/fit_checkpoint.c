@@ -290,6 +290,8 @@ void fit_checkpoint_begin(fit_run *f)
     if (c->path || f->s.resume) f->set.checkpoints = &c->hooks;
     if (!f->s.resume) return;
     c->hooks.resume = &c->in;
+    /* a signal cut lambda_max short: what the log's head says of it is wrong */
+    if (isnan(f->lambda_max) && !f->log.mark.silent) f->log.mark.lines = 0;
     fit_log_resume(&f->log, c->iter);
 }
 
