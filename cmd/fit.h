@@ -87,7 +87,7 @@ typedef struct {
 } fit_set;
 
 typedef struct {
-    gcg_ratings ratings; /* centred after fit_center() */
+    gcg_ratings ratings; /* centred after fit_arrange() */
     gcg_csr_stats stats; /* of the ratings before centring */
     gcg_margins margins;
     gcg_center center;
@@ -103,8 +103,9 @@ gcg_status fit_read(const fit_settings *s, fit_data *d, gcg_diag *diag, gcg_err 
 int fit_wants_double(const fit_settings *s, const gcg_csr *x);
 /* 1 when the ratings lie in a file that is not to stay in memory: they are centred whenever they are read. */
 int fit_centers_reading(const fit_settings *s, const gcg_csr *x);
-/* Subtracts the centre. */
-gcg_status fit_center(const fit_settings *s, fit_data *d, gcg_err *err);
+/* Subtracts the centre; for solver gcg the ratings are then in the order that passes go over fastest
+ * (gcg_pass_tile), in which rows are not found any more. */
+gcg_status fit_arrange(const fit_settings *s, fit_data *d, gcg_err *err);
 void fit_data_release(fit_data *d);
 
 /* Factors in the row order of the training store that the solver starts from; no data: it starts at 0. */

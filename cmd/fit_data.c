@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "cmd/fit.h"
 #include "cmd/report.h"
+#include "maths/kernels.h"
 
 enum { SHOWN = 3 /* training pairs named in the warning (CLI contract) */ };
 
@@ -152,7 +153,7 @@ int fit_centers_reading(const fit_settings *s, const gcg_csr *x)
     return s->solver == FIT_SOLVER_GCG && gcg_csr_values_are_mapped(x) && !gcg_mapping_is_kept(x->map);
 }
 
-gcg_status fit_center(const fit_settings *s, fit_data *d, gcg_err *err)
+static gcg_status subtract_center(const fit_settings *s, fit_data *d, gcg_err *err)
 {
     gcg_csr *x = &d->ratings.x;
     gcg_status status = gcg_center_compute(x, (gcg_center_kind)s->center, &d->center, err);
@@ -160,6 +161,13 @@ gcg_status fit_center(const fit_settings *s, fit_data *d, gcg_err *err)
     if (!fit_centers_reading(s, x)) return gcg_center_subtract(&d->center, fit_wants_double(s, x), x, err);
     gcg_center_subtract_reading(&d->center, fit_wants_double(s, x), x);
     return GCG_OK;
+}
+
+gcg_status fit_arrange(const fit_settings *s, fit_data *d, gcg_err *err)
+{
+    gcg_status status = subtract_center(s, d, err);
+    if (status || s->solver != FIT_SOLVER_GCG) return status;
+    return gcg_pass_tile(&d->ratings.x, 0, err);
 }
 
 void fit_data_release(fit_data *d)

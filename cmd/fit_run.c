@@ -158,7 +158,7 @@ void fit_start_clock(fit_run *f)
 
 gcg_status fit_prepare(fit_run *f)
 {
-    gcg_status status = fit_center(&f->s, &f->d, &f->err);
+    gcg_status status = fit_arrange(&f->s, &f->d, &f->err);
     int cut = 0;
     if (!(f->deadline > 0)) fit_start_clock(f);
     if (!status && isnan(f->lambda_max)) status = fit_lambda_max(f, &f->d.ratings.x, &f->lambda_max, &cut);

@@ -162,7 +162,7 @@ gcg_status fit_part_init(const fit_run *f, gcg_center_kind kind, double from, do
     p->valid.pairs = part->pairs;
     s.center = (int)kind;
     if (!status) status = gcg_margins_compute(&p->ratings.x, &p->margins, err);
-    return status ? status : fit_center(&s, p, err);
+    return status ? status : fit_arrange(&s, p, err);
 }
 
 void fit_part_release(fit_part *part)

@@ -142,6 +142,8 @@ gcg_status gcg_certificate_cholesky(const gcg_csr *r, double sigma, double guard
     gcg_csr transposed = {0};
     const gcg_csr *narrow = r;
     gcg_status status = GCG_OK;
+    *bound = INFINITY;
+    if (r->tiling.ptr) return GCG_OK; /* there are no rows to go by */
     if (r->rows < r->cols) {
         status = gcg_csr_transpose(r, &transposed, err);
         narrow = &transposed;

@@ -18,7 +18,7 @@ double gcg_certificate_gap(double objective, double dual);
  * that is allowed for. On failure guard is tripled, up to `most`. *bound receives s, or INFINITY when none
  * was proved. n = min(rows, cols): n^3 / 3 multiply-adds a try. r holds R with the
  * pattern of x, as a gcg_csr of its own. When watch (may be NULL) is over before a try succeeded, nothing was
- * proved. */
+ * proved; nor is anything of an r in tiles. */
 gcg_status gcg_certificate_cholesky(const gcg_csr *r, double sigma, double guard, double most,
                                     gcg_watch *watch, double *bound, gcg_err *err);
 /* Bytes that it takes, with so many in each value of R. */

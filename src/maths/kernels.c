@@ -9,16 +9,21 @@
 
 #include <string.h>
 
+#include "base/mapping.h"
 #include "base/mem.h"
 #include "base/parallel.h"
 #include "maths/kernels_pass.h"
+#include "store/tiles.h"
 
 enum {
-    MAX_SCATTER_BLOCKS = 8,     /* each has a packed buffer of cols x GCG_PANEL_BYTES */
-    ROW_BLOCKS_PER_SCATTER = 8, /* finer blocks for passes that only write rows */
-    CHUNK_RATINGS = 4096,       /* what is computed of a chunk's ratings stays in L1 or L2 */
-    STRIP = 256,                /* rows of a factor that one task packs or collects */
-    CACHED_PACK = 1 << 22       /* bytes; larger packed buffers live in memory */
+    MAX_SCATTER_BLOCKS = 8,       /* each has a packed buffer of cols x GCG_PANEL_BYTES */
+    ROW_BLOCKS_PER_SCATTER = 8,   /* finer blocks for passes that only write rows */
+    TILED_BLOCKS_PER_SCATTER = 2, /* coarser ones, so that a tile of V is met by many rows */
+    TILE_COLS = 1 << 14,          /* two packed panels of a tile take 4 MB */
+    TILE_ROW_RATINGS = 10,        /* a row should have that many in a tile */
+    CHUNK_RATINGS = 4096,         /* what is computed of a chunk's ratings stays in L1 or L2 */
+    STRIP = 256,                  /* rows of a factor that one task packs or collects */
+    CACHED_PACK = 1 << 22         /* bytes; larger packed buffers live in memory */
 };
 
 /* Scratch of a chunk: R recomputed, two more, and (the last, where they may be) ratings that are centred or
@@ -111,6 +116,30 @@ static int32_t count_scatter_blocks(const gcg_csr *x)
     return blocks;
 }
 
+/* Rows with too few ratings would cost more by being met once a tile. */
+static int32_t count_tiles(const gcg_csr *x)
+{
+    int64_t tiles = ((int64_t)x->cols + TILE_COLS - 1) / TILE_COLS;
+    int given_back = x->map && !gcg_mapping_is_kept(x->map);
+    if (x->cols <= 2 * TILE_COLS || x->rows <= 2 * TILE_COLS || given_back || x->shift.row) return 1;
+    int64_t most = x->nnz / x->rows / TILE_ROW_RATINGS;
+    if (tiles > most) tiles = most;
+    return tiles > 1 ? (int32_t)tiles : 1;
+}
+
+gcg_status gcg_pass_tile(gcg_csr *x, int32_t tiles, gcg_err *err)
+{
+    if (tiles == 0) tiles = count_tiles(x);
+    if (tiles <= 1) return GCG_OK;
+    gcg_status status = gcg_csr_own(x, err);
+    return status ? status : gcg_csr_tile(x, count_scatter_blocks(x) * TILED_BLOCKS_PER_SCATTER, tiles, err);
+}
+
+static int32_t blocks_per_scatter(const gcg_csr *x)
+{
+    return x->tiling.ptr ? TILED_BLOCKS_PER_SCATTER : ROW_BLOCKS_PER_SCATTER;
+}
+
 /* Ratings of the largest chunk of rows row0..row1. */
 static int64_t largest_chunk(const gcg_csr *x, int32_t row0, int32_t row1)
 {
@@ -145,7 +174,7 @@ int64_t gcg_pass_bytes(const gcg_csr *x)
     int32_t blocks = count_scatter_blocks(x);
     int64_t chunks = (int64_t)blocks * ROW_BLOCKS_PER_SCATTER * CHUNK_RATINGS;
     int64_t scratch = slots(x) * (x->nnz < chunks ? x->nnz : chunks) * (int64_t)sizeof(double);
-    return (2 + blocks) * pack_bytes(x) + scratch;
+    return (2 + blocks) * pack_bytes(x) + scratch + gcg_csr_tiling_bytes(x->rows, count_tiles(x));
 }
 
 gcg_status gcg_pass_new(const gcg_csr *x, gcg_pass **out, gcg_err *err)
@@ -155,7 +184,7 @@ gcg_status gcg_pass_new(const gcg_csr *x, gcg_pass **out, gcg_err *err)
     if (!pass) return gcg_fail_memory(err, "passes");
     pass->x = x;
     pass->scatter_blocks = count_scatter_blocks(x);
-    pass->row_blocks = pass->scatter_blocks * ROW_BLOCKS_PER_SCATTER;
+    pass->row_blocks = pass->scatter_blocks * blocks_per_scatter(x);
     pass->row_start = gcg_mem_alloc_array(pass->row_blocks + 1, sizeof *pass->row_start);
     pass->scratch_start = gcg_mem_alloc_array(pass->row_blocks + 1, sizeof *pass->scratch_start);
     pass->vpack = gcg_mem_zalloc_array(pack_bytes(x), 2);
@@ -205,9 +234,11 @@ void gcg_pass_recount(gcg_pass *pass, double passes)
 
 typedef struct call call;
 
-/* Some rows of a row block, with few enough ratings that what is computed of each stays in cache. */
+/* Some rows of a row block and, in a tile, those of their ratings, with few enough ratings that what is
+ * computed of each stays in cache. */
 typedef struct {
     gcg_pass_rows rows;
+    int last;      /* no more ratings of these rows come */
     int64_t block; /* the row block */
     int64_t n;     /* ratings */
     void *pack;    /* what a scatter adds to */
@@ -278,31 +309,41 @@ static void *scratch(const call *c, const chunk *part, int slot)
     return pass->scratch + slots(pass->x) * start + slot * length;
 }
 
-/* Advances to the next chunk of the rows up to end; 0 when there is none. */
-static int next_chunk(const gcg_csr *x, int32_t end, chunk *part)
+/* Advances to the next chunk of `rows` rows from row on, whose ratings begin at row_ptr; 0 when there is
+ * none. */
+static int next_chunk(const gcg_csr *x, int32_t row, int32_t rows, const int64_t *row_ptr, chunk *part)
 {
-    int32_t row0 = part->rows.row1, row1 = row0;
-    if (row0 >= end) return 0;
-    int64_t first = x->row_ptr[row0];
-    do row1++;
-    while (row1 < end && x->row_ptr[row1 + 1] - first <= CHUNK_RATINGS);
-    part->rows = (gcg_pass_rows){row0, row1, x->row_ptr, x->col + first, first, x->nnz - first};
-    part->n = x->row_ptr[row1] - first;
+    int32_t i0 = part->rows.row1 - row, i1 = i0;
+    if (i0 >= rows) return 0;
+    int64_t first = row_ptr[i0];
+    do i1++;
+    while (i1 < rows && row_ptr[i1 + 1] - first <= CHUNK_RATINGS);
+    part->rows = (gcg_pass_rows){row + i0, row + i1,       row_ptr + i0,  x->col + first,
+                                 first,    x->nnz - first, part->rows.add};
+    part->n = row_ptr[i1] - first;
     return 1;
 }
 
 static void run_block(const call *c, int64_t block, void *pack)
 {
     const gcg_pass *pass = c->pass;
+    const gcg_csr *x = pass->x;
     chunk part = {.block = block, .pack = pack, .sums = pass->partial + 4 * block};
-    part.rows.row1 = pass->row_start[block];
+    int32_t row = pass->row_start[block], end = pass->row_start[block + 1];
+    int32_t tiles = x->tiling.ptr ? x->tiling.tiles : 1;
     memset(part.sums, 0, 4 * sizeof *part.sums);
-    int64_t done = pass->x->row_ptr[part.rows.row1];
-    while (next_chunk(pass->x, pass->row_start[block + 1], &part)) {
-        c->work(c, &part);
-        done = gcg_csr_pass_step(pass->x, done, part.rows.first + part.n);
+    int64_t done = x->row_ptr[row];
+    for (int32_t t = 0; t < tiles; t++) {
+        const int64_t *row_ptr = x->tiling.ptr ? gcg_csr_tile_ptr(x, (int32_t)block, t) : x->row_ptr + row;
+        part.rows.row1 = row;
+        part.rows.add = t > 0;
+        part.last = t == tiles - 1;
+        while (next_chunk(x, row, end - row, row_ptr, &part)) {
+            c->work(c, &part);
+            done = gcg_csr_pass_step(x, done, part.rows.first + part.n);
+        }
     }
-    gcg_csr_pass_done(pass->x, done, pass->x->row_ptr[part.rows.row1]);
+    gcg_csr_pass_done(x, done, x->row_ptr[end]);
 }
 
 static void row_task(int64_t block, void *ctx)
@@ -332,8 +373,8 @@ static void scatter_task(int64_t block, void *ctx)
     size_t bytes = (size_t)pack_distance(c) * (size_t)c->type;
     char *pack = (char *)c->pass->packs + (size_t)block * bytes;
     memset(pack, 0, bytes);
-    for (int64_t b = 0; b < ROW_BLOCKS_PER_SCATTER; b++)
-        run_block(c, block * ROW_BLOCKS_PER_SCATTER + b, pack);
+    int32_t blocks = blocks_per_scatter(c->pass->x);
+    for (int32_t b = 0; b < blocks; b++) run_block(c, block * blocks + b, pack);
 }
 
 static int64_t strips(int32_t rows)
@@ -460,8 +501,10 @@ static ratings ratings_of(const call *c, const chunk *part, gcg_dtype type)
         table_of(is_float ? GCG_FLOAT : GCG_DOUBLE)
             ->weigh_ratings(part->n, weights_of(c->pass, part), x->val_f ? x->val_f + part->rows.first : NULL,
                             x->val_d ? x->val_d + part->rows.first : NULL, to);
-    else
+    else if (x->shift.row)
         values = gcg_csr_read(x, part->rows.row0, part->rows.row1, to);
+    else
+        values = x->val_f ? (const void *)(x->val_f + part->rows.first) : x->val_d + part->rows.first;
     return (ratings){is_float ? values : NULL, is_float ? NULL : values};
 }
 
@@ -782,6 +825,7 @@ static void spread_work(const call *c, const chunk *part)
     const gcg_pass_rows *rows = &part->rows;
     c->table->spread(rows, c->half, gradient_of(c, part), at(c->u, c), c->u->stride, gathered(c),
                      gathered_distance(c), at_out(c->gu, c), c->gu->stride, part->pack);
+    if (!part->last) return;
     c->table->combine(rows->row0, rows->row1, c->width, c->a, at(c->u, c), c->u->stride, c->s,
                       at_out(c->gu, c), c->gu->stride);
 }
@@ -919,8 +963,8 @@ static void matvec_t_task(int64_t block, void *ctx)
     const call *c = ctx;
     double *sums = (double *)c->pass->packs + block * c->pass->x->cols; /* a double fits in a packed row */
     memset(sums, 0, (size_t)c->pass->x->cols * sizeof *sums);
-    for (int64_t b = 0; b < ROW_BLOCKS_PER_SCATTER; b++)
-        run_block(c, block * ROW_BLOCKS_PER_SCATTER + b, sums);
+    int32_t blocks = blocks_per_scatter(c->pass->x);
+    for (int32_t b = 0; b < blocks; b++) run_block(c, block * blocks + b, sums);
 }
 
 static void matvec_t_sum_task(int64_t strip, void *ctx)

@@ -25,6 +25,12 @@ enum {
     PANEL_VECTORS = GCG_PANEL_BYTES / VECTOR_BYTES
 };
 
+/* Where row i begins in the arrays of rows' ratings. */
+static inline int64_t row_start(const gcg_pass_rows *rows, int32_t i)
+{
+    return rows->row_ptr[i - rows->row0] - rows->first;
+}
+
 static inline void store(real *p, vec v)
 {
     memcpy(p, &v, sizeof v);
@@ -163,7 +169,7 @@ static void dots(const gcg_pass_rows *rows, int half, const void *u, int64_t ldu
 {
     for (int32_t i = rows->row0; i < rows->row1; i++) {
         const real *ui = (const real *)u + i * ldu;
-        int64_t p0 = rows->row_ptr[i] - rows->first, p1 = rows->row_ptr[i + 1] - rows->first;
+        int64_t p0 = row_start(rows, i), p1 = row_start(rows, i + 1);
         if (half)
             dots_row(PANEL_VECTORS / 2, p0, p1, rows->col, ui, v, ldv, out, first);
         else
@@ -230,7 +236,7 @@ static void line(const gcg_pass_rows *rows, int half, const void *u, const void 
 {
     for (int32_t i = rows->row0; i < rows->row1; i++) {
         const real *ui = (const real *)u + i * ldu, *dui = (const real *)du + i * ldu;
-        int64_t p0 = rows->row_ptr[i] - rows->first, p1 = rows->row_ptr[i + 1] - rows->first;
+        int64_t p0 = row_start(rows, i), p1 = row_start(rows, i + 1);
         if (half)
             line_row(PANEL_VECTORS / 2, p0, p1, rows->col, ui, dui, v, dv, ldv, b, c, first);
         else
@@ -248,15 +254,15 @@ static inline void fetch(int nv, const real *v)
 }
 
 /* u_i and gu_i stay in registers, gv_j is added to in place. squared: u_i is; ones: r_p = 1. */
-static inline void spread_row(int nv, int squared, int ones, int64_t p0, int64_t p1, int64_t left,
+static inline void spread_row(int nv, int squared, int ones, int add, int64_t p0, int64_t p1, int64_t left,
                               const int32_t *col, const real *r, const real *u, const real *v, int64_t ldv,
                               real *gu, real *gv)
 {
     vec us[PANEL_VECTORS], gus[PANEL_VECTORS];
-    memset(gus, 0, sizeof gus);
     for (int x = 0; x < nv; x++) {
         us[x] = load(u + x * LANES);
         if (squared) us[x] *= us[x];
+        gus[x] = add ? load(gu + x * LANES) : (vec){0};
     }
     for (int64_t p = p0; p < p1; p++) {
         const real *vj = v + col[p] * ldv;
@@ -278,11 +284,12 @@ static void spread(const gcg_pass_rows *rows, int half, const void *r, const voi
     for (int32_t i = rows->row0; i < rows->row1; i++) {
         const real *ui = (const real *)u + i * ldu;
         real *gui = (real *)gu + i * ldgu;
-        int64_t p0 = rows->row_ptr[i] - rows->first, p1 = rows->row_ptr[i + 1] - rows->first;
+        int64_t p0 = row_start(rows, i), p1 = row_start(rows, i + 1);
         if (half)
-            spread_row(PANEL_VECTORS / 2, 0, 0, p0, p1, rows->left, rows->col, r, ui, v, ldv, gui, gv);
+            spread_row(PANEL_VECTORS / 2, 0, 0, rows->add, p0, p1, rows->left, rows->col, r, ui, v, ldv, gui,
+                       gv);
         else
-            spread_row(PANEL_VECTORS, 0, 0, p0, p1, rows->left, rows->col, r, ui, v, ldv, gui, gv);
+            spread_row(PANEL_VECTORS, 0, 0, rows->add, p0, p1, rows->left, rows->col, r, ui, v, ldv, gui, gv);
     }
 }
 
@@ -292,19 +299,22 @@ static void squares(const gcg_pass_rows *rows, int half, const void *r, const vo
     for (int32_t i = rows->row0; i < rows->row1; i++) {
         const real *ui = (const real *)u + i * ldu;
         real *gui = (real *)gu + i * ldgu;
-        int64_t p0 = rows->row_ptr[i] - rows->first, p1 = rows->row_ptr[i + 1] - rows->first;
+        int64_t p0 = row_start(rows, i), p1 = row_start(rows, i + 1);
         if (half && r)
-            spread_row(PANEL_VECTORS / 2, 1, 0, p0, p1, rows->left, rows->col, r, ui, v, ldv, gui, gv);
+            spread_row(PANEL_VECTORS / 2, 1, 0, rows->add, p0, p1, rows->left, rows->col, r, ui, v, ldv, gui,
+                       gv);
         else if (half)
-            spread_row(PANEL_VECTORS / 2, 1, 1, p0, p1, rows->left, rows->col, NULL, ui, v, ldv, gui, gv);
+            spread_row(PANEL_VECTORS / 2, 1, 1, rows->add, p0, p1, rows->left, rows->col, NULL, ui, v, ldv,
+                       gui, gv);
         else if (r)
-            spread_row(PANEL_VECTORS, 1, 0, p0, p1, rows->left, rows->col, r, ui, v, ldv, gui, gv);
+            spread_row(PANEL_VECTORS, 1, 0, rows->add, p0, p1, rows->left, rows->col, r, ui, v, ldv, gui, gv);
         else
-            spread_row(PANEL_VECTORS, 1, 1, p0, p1, rows->left, rows->col, NULL, ui, v, ldv, gui, gv);
+            spread_row(PANEL_VECTORS, 1, 1, rows->add, p0, p1, rows->left, rows->col, NULL, ui, v, ldv, gui,
+                       gv);
     }
 }
 
-static inline void gather_row(int nv, int64_t p0, int64_t p1, const int32_t *col, const real *r,
+static inline void gather_row(int nv, int add, int64_t p0, int64_t p1, const int32_t *col, const real *r,
                               const real *v, int64_t ldv, real *gu)
 {
     vec even[PANEL_VECTORS], odd[PANEL_VECTORS]; /* two chains hide the latency of the additions */
@@ -320,7 +330,10 @@ static inline void gather_row(int nv, int64_t p0, int64_t p1, const int32_t *col
     }
     if (p < p1)
         for (int x = 0; x < nv; x++) even[x] += r[p] * load(v + col[p] * ldv + x * LANES);
-    for (int x = 0; x < nv; x++) store(gu + x * LANES, even[x] + odd[x]);
+    for (int x = 0; x < nv; x++) {
+        vec sum = even[x] + odd[x];
+        store(gu + x * LANES, add ? load(gu + x * LANES) + sum : sum);
+    }
 }
 
 static void gather(const gcg_pass_rows *rows, int half, const void *r, const void *v, int64_t ldv, void *gu,
@@ -328,11 +341,11 @@ static void gather(const gcg_pass_rows *rows, int half, const void *r, const voi
 {
     for (int32_t i = rows->row0; i < rows->row1; i++) {
         real *gui = (real *)gu + i * ldgu;
-        int64_t p0 = rows->row_ptr[i] - rows->first, p1 = rows->row_ptr[i + 1] - rows->first;
+        int64_t p0 = row_start(rows, i), p1 = row_start(rows, i + 1);
         if (half)
-            gather_row(PANEL_VECTORS / 2, p0, p1, rows->col, r, v, ldv, gui);
+            gather_row(PANEL_VECTORS / 2, rows->add, p0, p1, rows->col, r, v, ldv, gui);
         else
-            gather_row(PANEL_VECTORS, p0, p1, rows->col, r, v, ldv, gui);
+            gather_row(PANEL_VECTORS, rows->add, p0, p1, rows->col, r, v, ldv, gui);
     }
 }
 
@@ -351,7 +364,7 @@ static void scatter(const gcg_pass_rows *rows, int half, const void *r, const vo
 {
     for (int32_t i = rows->row0; i < rows->row1; i++) {
         const real *ui = (const real *)u + i * ldu;
-        int64_t p0 = rows->row_ptr[i] - rows->first, p1 = rows->row_ptr[i + 1] - rows->first;
+        int64_t p0 = row_start(rows, i), p1 = row_start(rows, i + 1);
         if (half)
             scatter_row(PANEL_VECTORS / 2, p0, p1, rows->col, r, ui, gv);
         else
@@ -385,7 +398,7 @@ static double residual(const gcg_pass_rows *rows, int32_t k, const void *u, int6
     double sum = 0;
     for (int32_t i = rows->row0; i < rows->row1; i++) {
         const real *ui = (const real *)u + i * ldu;
-        for (int64_t p = rows->row_ptr[i] - rows->first; p < rows->row_ptr[i + 1] - rows->first; p++) {
+        for (int64_t p = row_start(rows, i); p < row_start(rows, i + 1); p++) {
             double x = xf ? (double)xf[p] : xd[p];
             double dot = dot_inline(k, ui, (const real *)v + rows->col[p] * ldv);
             if (row) dot *= row[i] * col[rows->col[p]];
@@ -404,7 +417,7 @@ static void scale_ratings(const gcg_pass_rows *rows, const void *row, const void
     const real *b = col;
     for (int32_t i = rows->row0; i < rows->row1; i++) {
         real a = ((const real *)row)[i];
-        int64_t p0 = rows->row_ptr[i] - rows->first, p1 = rows->row_ptr[i + 1] - rows->first;
+        int64_t p0 = row_start(rows, i), p1 = row_start(rows, i + 1);
         if (r)
             for (int64_t p = p0; p < p1; p++) ((real *)out)[p] = a * b[rows->col[p]] * ((const real *)r)[p];
         else
@@ -445,20 +458,20 @@ static void row_product(const gcg_pass_rows *rows, const void *r, const double *
     const real *rr = r;
     for (int32_t i = rows->row0; i < rows->row1; i++) {
         double s = 0, t = 0; /* two chains hide the latency */
-        int64_t p = rows->row_ptr[i] - rows->first, p1 = rows->row_ptr[i + 1] - rows->first;
+        int64_t p = row_start(rows, i), p1 = row_start(rows, i + 1);
         for (; p + 1 < p1; p += 2) {
             s += (double)rr[p] * x[rows->col[p]];
             t += (double)rr[p + 1] * x[rows->col[p + 1]];
         }
         if (p < p1) s += (double)rr[p] * x[rows->col[p]];
-        y[i] = s + t;
+        y[i] = rows->add ? y[i] + (s + t) : s + t;
     }
 }
 
 static void col_product(const gcg_pass_rows *rows, const void *r, const double *x, double *y)
 {
     for (int32_t i = rows->row0; i < rows->row1; i++)
-        for (int64_t p = rows->row_ptr[i] - rows->first; p < rows->row_ptr[i + 1] - rows->first; p++)
+        for (int64_t p = row_start(rows, i); p < row_start(rows, i + 1); p++)
             y[rows->col[p]] += (double)((const real *)r)[p] * x[i];
 }
 

@@ -16,14 +16,16 @@
 
 enum { GCG_PANEL_BYTES = 128 };
 
-/* The pattern of a block of rows. col and all arrays with one entry per rating begin at rating `first`: entry
- * p - first, p = row_ptr[i] .. row_ptr[i+1], belongs to row i. */
+/* The pattern of a block of rows. row_ptr begins at row row0; col and all arrays with one entry per rating
+ * begin at rating `first`: entry p - first, p = row_ptr[i - row0] .. row_ptr[i - row0 + 1], belongs to row i.
+ */
 typedef struct {
     int32_t row0, row1;
     const int64_t *row_ptr;
     const int32_t *col;
     int64_t first;
     int64_t left; /* entries of col from `first` on, to the end of the pattern */
+    int add;      /* what is summed along rows is added to, not set: these are not the rows' first ratings */
 } gcg_pass_rows;
 
 /* void pointers are arrays of the table's precision ("real"). half = 1: only the panel's first half is used.
@@ -37,13 +39,14 @@ typedef struct {
     /* b[p] += u_i . dv_j + du_i . v_j,  c[p] += du_i . dv_j  (set, not added, when first) */
     void (*line)(const gcg_pass_rows *rows, int half, const void *u, const void *du, int64_t ldu,
                  const void *v, const void *dv, int64_t ldv, void *b, void *c, int first);
-    /* gu_i = sum_j r_p v_j (set),  gv_j += r_p u_i; rows of gv are as far apart as the panel is wide */
+    /* gu_i = sum_j r_p v_j (set, or rows->add),  gv_j += r_p u_i; rows of gv are as far apart as the panel is
+     * wide */
     void (*spread)(const gcg_pass_rows *rows, int half, const void *r, const void *u, int64_t ldu,
                    const void *v, int64_t ldv, void *gu, int64_t ldgu, void *gv);
     /* the same with u_i replaced by its squares; v must hold squares; r NULL: r_p = 1 */
     void (*squares)(const gcg_pass_rows *rows, int half, const void *r, const void *u, int64_t ldu,
                     const void *v, int64_t ldv, void *gu, int64_t ldgu, void *gv);
-    /* gu_i = sum_j r_p v_j only */
+    /* gu_i = sum_j r_p v_j (set, or rows->add) only */
     void (*gather)(const gcg_pass_rows *rows, int half, const void *r, const void *v, int64_t ldv, void *gu,
                    int64_t ldgu);
     /* gv_j += r_p u_i only */
@@ -61,7 +64,7 @@ typedef struct {
     void (*weigh)(int64_t n, const float *w, const void *r, int first, void *out);
     /* out = sqrt(w) x; x is xf or, when that is NULL, xd */
     void (*weigh_ratings)(int64_t n, const float *w, const float *xf, const double *xd, void *out);
-    /* y_i = sum_j r_p x_j in double */
+    /* y_i = sum_j r_p x_j in double (set, or rows->add) */
     void (*row_product)(const gcg_pass_rows *rows, const void *r, const double *x, double *y);
     /* y_j += sum_i r_p x_i in double */
     void (*col_product)(const gcg_pass_rows *rows, const void *r, const double *x, double *y);

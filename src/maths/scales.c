@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "base/mem.h"
+#include "store/tiles.h"
 
 int gcg_norm_is_weighted(const gcg_norm *norm)
 {
@@ -46,12 +47,12 @@ static double most_curvature(const gcg_csr *x, const gcg_scales *s)
 {
     double most = 0;
     int64_t done = 0;
-    for (int32_t i = 0; i < x->rows; i++) {
-        double largest = 0;
-        for (int64_t p = x->row_ptr[i]; p < x->row_ptr[i + 1]; p++)
-            largest = fmax(largest, curvature(x, s, p));
-        most = fmax(most, s->row[i] * s->row[i] * largest);
-        done = gcg_csr_pass_step(x, done, x->row_ptr[i + 1]);
+    gcg_csr_run run = {.row = -1};
+    while (gcg_csr_next_run(x, &run)) {
+        double largest = 0, a = s->row[run.row];
+        for (int64_t p = run.p0; p < run.p1; p++) largest = fmax(largest, curvature(x, s, p));
+        most = fmax(most, a * a * largest);
+        done = gcg_csr_pass_step(x, done, run.p1);
     }
     return most;
 }

@@ -31,6 +31,8 @@ void gcg_csr_release(gcg_csr *x)
     gcg_csr_free_array(x, x->val_f);
     gcg_csr_free_array(x, x->val_d);
     gcg_csr_free_array(x, x->weight);
+    gcg_mem_free(x->tiling.start);
+    gcg_mem_free(x->tiling.ptr);
     gcg_mapping_close(x->map);
     *x = (gcg_csr){0};
 }

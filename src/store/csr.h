@@ -25,6 +25,13 @@ typedef struct {
     int as_double; /* else the differences are rounded to floats, as if they were stored so */
 } gcg_csr_shift;
 
+/* Another order of the entries, of which store/tiles.h tells; ptr = NULL: none, they lie row by row. */
+typedef struct {
+    int32_t blocks, tiles;
+    int32_t *start; /* first rows of the blocks, one more at the end */
+    int64_t *ptr;   /* rows x tiles + 1 */
+} gcg_csr_tiling;
+
 typedef struct {
     int32_t rows, cols;
     int64_t nnz;
@@ -35,6 +42,7 @@ typedef struct {
     float *weight;    /* nnz, or NULL: all 1 */
     gcg_mapping *map; /* where arrays may lie that are not its own, or NULL */
     gcg_csr_shift shift;
+    gcg_csr_tiling tiling;
 } gcg_csr;
 
 /* Entry p as it is stored: that is its value when there is no shift. */
