@@ -127,6 +127,7 @@ static void prepare(data *d, const char *name, int32_t k)
     gcg_rng_init(&rng, 1, (uint64_t)k);
     d->name = name;
     bench_read(name, &d->ratings);
+    bench_must(gcg_pass_tile(&d->ratings.x, 0, &err), &err);
     const gcg_csr *x = &d->ratings.x;
     bench_must(gcg_pass_new(x, &d->pass, &err), &err);
     gcg_factors *of_rows[3] = {&d->u, &d->du, &d->gu}, *of_cols[3] = {&d->v, &d->dv, &d->gv};
