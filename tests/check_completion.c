@@ -933,7 +933,8 @@ END_TEST
 static void begin(completion *m, const problem *p, const gcg_solver_settings *set, gcg_dtype type)
 {
     *m = (completion){.x = &p->csr, .set = set, .lambda = set->lambda, .type = type};
-    m->length = m->safe_length = 1;
+    m->length = m->safe_length = m->unit_length = 1;
+    m->weights = (double)p->csr.nnz;
     m->block = MC_BLOCK_FIRST;
     gcg_rng_init(&m->rng, 1, 0);
     m->op = (gcg_linop){p->csr.rows, p->csr.cols, m, mc_times, mc_times_t, 0, NULL};
