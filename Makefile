@@ -179,9 +179,8 @@ $(BENCH_NAMES:%=bench-%) bench-large: bench-%: $(PROGRAM) $(BENCH)
 
 # ---- tests ----
 # TESTS= names some: make check TESTS='build/tests/check_rng tests/t0100-fit.sh'. The longest ones begin first, so that
-# no processor waits at the end. Under a sanitizer, those that
-# are about make and shell scripts are left out.
-LONGEST := $(wildcard tests/t0600-*.sh tests/t0900-*.sh tests/t0000-*.sh)
+# no processor waits at the end. Under a sanitizer, those that are about make and shell scripts are left out.
+LONGEST := $(wildcard tests/t0600-*.sh tests/t0100-*.sh tests/t0335-*.sh tests/t0900-*.sh tests/t0000-*.sh)
 UNSANITIZED := $(wildcard tests/t0000-*.sh tests/t0010-*.sh tests/t0500-*.sh)
 TESTS ?= $(filter-out $(if $(SANITIZE),$(UNSANITIZED)),$(BUILD)/tests/check_kernels $(LONGEST) \
   $(filter-out $(BUILD)/tests/check_kernels,$(CHECK_BIN)) $(filter-out $(LONGEST),$(SCRIPT_TESTS)))

@@ -4,24 +4,27 @@
 . "$(dirname "$0")/lib.sh"
 cd "$T" || exit 1
 
-"$GCG" synth --quiet --users 34000 --items 36000 --ratings 900000 -o tr.csv && "$GCG" convert --quiet -o tr.gcs tr.csv || exit
+"$GCG" synth --quiet --users 34000 --items 36000 --ratings 700000 -o tr.csv && "$GCG" convert --quiet -o tr.gcs tr.csv || exit
+iterations=3
 fit() { # NAME OPTION...
-    "$GCG" fit --quiet --center both --lambda-ratio 0.6 --gap 0.05 --max-iter 20 --log "$1.log" -o "$1" "${@:2}"
+    "$GCG" fit --quiet --center both --lambda-ratio 0.6 --gap 0.01 --max-iter $iterations --log "$1.log" -o "$1" "${@:2}"
 }
-value() { awk -F '\t' -v name="$2" '/^#/ { next } !n { for (i = 1; i <= NF; i++) if ($i == name) n = i; next } { v = $n } END { print v }' "$1.log"; }
-
-ok "ratings in tiles are fitted" fit one --threads 1 tr.csv
-threads() { fit three --threads 3 tr.csv && cmp one three; }
-ok "to the same bytes on three threads" threads
-store() { fit store --threads 2 tr.gcs && cmp one store; }
-ok "and from a store" store
-
-limited() { # the rank may keep it from its gap
+limited() { # rank or iterations may keep it from its gap
     local status=0
     fit "$@" || status=$?
     [ $status = 0 ] || [ $status = 3 ]
 }
+value() { awk -F '\t' -v name="$2" '/^#/ { next } !n { for (i = 1; i <= NF; i++) if ($i == name) n = i; next } { v = $n } END { print v }' "$1.log"; }
+
+ok "ratings in tiles are fitted" limited one --threads 1 tr.csv
+threads() { limited three --threads 3 tr.csv && cmp one three; }
+ok "to the same bytes on three threads" threads
+case $("$GCG" --version) in *sanitize*) done_testing; exit ;; esac # these take minutes there
+store() { limited store --threads 2 tr.gcs && cmp one store; }
+ok "and from a store" store
+
 # What is read from the disk in every pass stays in rows: another order of the same sums.
+iterations=20
 on_disk() { # OPTION...
     limited tiles "$@" tr.gcs && limited rows "$@" --max-memory 76M tr.gcs && grep -q '^# memory_plan.*mapped' rows.log || return
     awk -v a="$(value tiles objective)" -v b="$(value rows objective)" -v c="$(value tiles dual)" -v d="$(value rows dual)" 'BEGIN {
