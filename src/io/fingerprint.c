@@ -52,7 +52,7 @@ static uint64_t hash_ids(const gcg_idmap *map, uint64_t hash)
 gcg_status gcg_ratings_fingerprint(const gcg_ratings *r, uint64_t *hash, gcg_err *err)
 {
     const gcg_csr *x = &r->x;
-    const void *values = x->val_f ? (const void *)x->val_f : x->val_d;
+    const void *values = gcg_csr_stored(x, 0);
     int64_t value_bytes = x->val_f ? sizeof(float) : sizeof(double);
     *hash = hash_ids(r->items, hash_ids(r->users, 0));
     gcg_status status =

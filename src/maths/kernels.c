@@ -502,9 +502,9 @@ static ratings ratings_of(const call *c, const chunk *part, gcg_dtype type)
             ->weigh_ratings(part->n, weights_of(c->pass, part), x->val_f ? x->val_f + part->rows.first : NULL,
                             x->val_d ? x->val_d + part->rows.first : NULL, to);
     else if (x->shift.row)
-        values = gcg_csr_read(x, part->rows.row0, part->rows.row1, to);
+        gcg_csr_read(x, part->rows.row0, part->rows.row1, to);
     else
-        values = x->val_f ? (const void *)(x->val_f + part->rows.first) : x->val_d + part->rows.first;
+        values = gcg_csr_stored(x, part->rows.first);
     return (ratings){is_float ? values : NULL, is_float ? NULL : values};
 }
 

@@ -202,7 +202,7 @@ gcg_status gcg_lambda_max_weighted(const gcg_csr *x, const gcg_norm *norm, uint6
     gcg_dtype type = gcg_csr_is_float(x) && !x->weight ? GCG_FLOAT : GCG_DOUBLE;
     data_op d = {.u = {.rows = x->rows, .type = type}, .v = {.rows = x->cols, .type = type}};
     d.x = (gcg_residual){.type = type, .u = &d.u, .v = &d.v};
-    if (!x->shift.row && !x->weight) d.x.values = gcg_csr_read(x, 0, x->rows, NULL);
+    if (!x->shift.row && !x->weight) d.x.values = gcg_csr_stored(x, 0);
     gcg_scales scales = {0};
     gcg_status status = gcg_pass_new(x, &d.pass, err);
     if (!status && gcg_norm_is_weighted(norm)) {

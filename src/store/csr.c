@@ -68,7 +68,7 @@ int64_t gcg_csr_pass_step(const gcg_csr *x, int64_t done, int64_t p)
 
 int gcg_csr_values_are_mapped(const gcg_csr *x)
 {
-    return x->map && gcg_mapping_holds(x->map, x->val_f ? (const void *)x->val_f : x->val_d);
+    return x->map && gcg_mapping_holds(x->map, gcg_csr_stored(x, 0));
 }
 
 int64_t gcg_csr_resident_bytes(const gcg_csr *x)
@@ -130,19 +130,17 @@ gcg_status gcg_csr_own(gcg_csr *x, gcg_err *err)
     return GCG_OK;
 }
 
-const void *gcg_csr_read(const gcg_csr *x, int32_t row0, int32_t row1, void *scratch)
+void gcg_csr_read(const gcg_csr *x, int32_t row0, int32_t row1, void *out)
 {
-    int64_t first = x->row_ptr[row0], at = 0;
-    if (!x->shift.row) return x->val_f ? (const void *)(x->val_f + first) : x->val_d + first;
+    int64_t at = 0;
     for (int32_t i = row0; i < row1; i++)
         for (int64_t p = x->row_ptr[i]; p < x->row_ptr[i + 1]; p++, at++) {
             double value = gcg_csr_entry(x, i, p);
             if (x->shift.as_double)
-                ((double *)scratch)[at] = value;
+                ((double *)out)[at] = value;
             else
-                ((float *)scratch)[at] = (float)value;
+                ((float *)out)[at] = (float)value;
         }
-    return scratch;
 }
 
 void gcg_csr_read_weighted(const gcg_csr *x, int32_t row0, int32_t row1, int as_double, void *out)

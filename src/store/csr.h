@@ -51,6 +51,12 @@ static inline double gcg_csr_value(const gcg_csr *x, int64_t p)
     return x->val_f ? (double)x->val_f[p] : x->val_d[p];
 }
 
+/* Where entry p is stored, and those after it. */
+static inline const void *gcg_csr_stored(const gcg_csr *x, int64_t p)
+{
+    return x->val_f ? (const void *)(x->val_f + p) : x->val_d + p;
+}
+
 /* Value of entry p, which stands in row i. */
 static inline double gcg_csr_entry(const gcg_csr *x, int32_t i, int64_t p)
 {
@@ -67,9 +73,9 @@ static inline int gcg_csr_is_float(const gcg_csr *x)
     return x->shift.row ? !x->shift.as_double : x->val_f != 0;
 }
 
-/* The values of rows row0..row1-1: where they are stored, or, shifted, in scratch, which has room for a
- * double each. Floats or doubles as gcg_csr_is_float says. Weights have no part in it. */
-const void *gcg_csr_read(const gcg_csr *x, int32_t row0, int32_t row1, void *scratch);
+/* The values of rows row0..row1-1 of a shifted x, to out: floats or doubles as gcg_csr_is_float says. Weights
+ * have no part in it. */
+void gcg_csr_read(const gcg_csr *x, int32_t row0, int32_t row1, void *out);
 /* sqrt(w_p) times the values of rows row0..row1-1, of an x with weights, to out: as doubles, or as floats
  * from roots and values that are rounded. */
 void gcg_csr_read_weighted(const gcg_csr *x, int32_t row0, int32_t row1, int as_double, void *out);
