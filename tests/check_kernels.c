@@ -684,38 +684,53 @@ static void check_sums(int n, const double *got, const double *want, double tiny
     for (int i = 0; i < n; i++) expect_near(got[i], want[i], tiny * (1 + fabs(want[i])));
 }
 
+/* The passes whose results are sums and arrays, of f and of g, which has factors of its own: both give the
+ * same. */
+static void check_alike(fixture *f, const gcg_residual *with, fixture *g, const gcg_residual *other,
+                        const gcg_factors *du, const gcg_factors *dv, double tiny)
+{
+    const int kept = with->values != NULL;
+    const gcg_factors *u = other->u, *v = other->v;
+    const double sums = tiny * (double)(1 + f->x.nnz);
+    double s[4], t[4];
+    s[0] = gcg_pass_residual(f->pass, &f->u, &f->v, f->b);
+    t[0] = gcg_pass_residual(g->pass, u, v, g->b);
+    check_sums(1, s, t, tiny);
+    check_array(f, f->b, g->b, tiny);
+    gcg_pass_residual_next(f->pass, &f->du, &f->v, with, f->b, s);
+    gcg_pass_residual_next(g->pass, du, v, other, g->b, t);
+    check_sums(3, s, t, sums);
+    check_array(f, f->b, g->b, tiny);
+    gcg_pass_moments(f->pass, with, s);
+    gcg_pass_moments(g->pass, other, t);
+    check_sums(2, s, t, sums);
+    gcg_pass_product(f->pass, &f->u, &f->dv, with, kept ? f->b : NULL, s);
+    gcg_pass_product(g->pass, u, dv, other, kept ? g->b : NULL, t);
+    check_sums(3, s, t, sums);
+    check_array(f, f->b, g->b, tiny);
+    gcg_pass_line(f->pass, &f->u, &f->v, &f->du, &f->dv, with, kept ? f->b : NULL, kept ? f->c : NULL, s);
+    gcg_pass_line(g->pass, u, v, du, dv, other, kept ? g->b : NULL, kept ? g->c : NULL, t);
+    check_sums(4, s, t, sums);
+    check_array(f, f->b, g->b, tiny);
+    check_array(f, f->c, g->c, tiny);
+}
+
 /* Each pass with scales equals the one without on scaled factors, its results scaled where they are rows. */
 static void check_scaled(shape which, gcg_dtype type, int k, int kept)
 {
     fixture f, g; /* with and without scales */
     fixture_init(&f, which, 0, type, k);
     fixture_init(&g, which, 0, type, k);
-    double tiny = type == GCG_FLOAT ? 2e-4 : 1e-11, s[4], t[4];
+    double tiny = type == GCG_FLOAT ? 2e-4 : 1e-11;
     naive_rng random = naive_seed(77);
     double *a = vector_of(&random, f.x.rows), *b = vector_of(&random, f.x.cols);
     gcg_scales scales = {a, b, rounded(f.x.rows, a), rounded(f.x.cols, b), 0};
     gcg_pass_set_scales(f.pass, &scales);
     gcg_factors u = scaled_copy(&f.u, a), v = scaled_copy(&f.v, b), du = scaled_copy(&f.du, a),
                 dv = scaled_copy(&f.dv, b);
-    s[0] = gcg_pass_residual(f.pass, &f.u, &f.v, f.b);
-    t[0] = gcg_pass_residual(g.pass, &u, &v, g.b);
-    check_sums(1, s, t, tiny);
-    check_array(&f, f.b, g.b, tiny);
     const gcg_residual with = {type, kept ? f.r : NULL, &f.u, &f.v},
                        without = {type, kept ? g.r : NULL, &u, &v};
-    gcg_pass_residual_next(f.pass, &f.du, &f.v, &with, f.b, s);
-    gcg_pass_residual_next(g.pass, &du, &v, &without, g.b, t);
-    check_sums(3, s, t, tiny * (double)(1 + f.x.nnz));
-    check_array(&f, f.b, g.b, tiny);
-    gcg_pass_product(f.pass, &f.u, &f.dv, &with, kept ? f.b : NULL, s);
-    gcg_pass_product(g.pass, &u, &dv, &without, kept ? g.b : NULL, t);
-    check_sums(3, s, t, tiny * (double)(1 + f.x.nnz));
-    check_array(&f, f.b, g.b, tiny);
-    gcg_pass_line(f.pass, &f.u, &f.v, &f.du, &f.dv, &with, kept ? f.b : NULL, kept ? f.c : NULL, s);
-    gcg_pass_line(g.pass, &u, &v, &du, &dv, &without, kept ? g.b : NULL, kept ? g.c : NULL, t);
-    check_sums(4, s, t, tiny * (double)(1 + f.x.nnz));
-    check_array(&f, f.b, g.b, tiny);
-    check_array(&f, f.c, g.c, tiny);
+    check_alike(&f, &with, &g, &without, &du, &dv, tiny);
     gcg_pass_gradient(f.pass, &with, &f.u, &f.v, 0, &f.gu, &f.gv);
     gcg_pass_gradient(g.pass, &without, &u, &v, 0, &g.gu, &g.gv);
     check_scaled_rows(&f.gu, &g.gu, a, 1, tiny);
@@ -776,7 +791,7 @@ static void check_weighted(shape which, gcg_dtype type, int k, int kept)
     fixture f, g; /* with weights; with scales */
     fixture_init(&f, which, 0, type, k);
     fixture_init(&g, which, 0, type, k);
-    double tiny = type == GCG_FLOAT ? 2e-4 : 1e-11, s[4], t[4];
+    double tiny = type == GCG_FLOAT ? 2e-4 : 1e-11;
     double *a = naive_alloc((size_t)f.x.rows, sizeof *a), *b = naive_alloc((size_t)f.x.cols, sizeof *b);
     for (int i = 0; i < f.x.rows; i++) a[i] = ldexp(1, i % 3 - 1);
     for (int j = 0; j < f.x.cols; j++) b[j] = ldexp(1, j % 2);
@@ -795,28 +810,9 @@ static void check_weighted(shape which, gcg_dtype type, int k, int kept)
     gcg_pass_free(f.pass); /* it has to know that there are weights */
     ck_assert_int_eq(gcg_pass_new(&f.x, &f.pass, NULL), GCG_OK);
     for (int64_t p = 0; p < f.x.nnz; p++) ck_assert(real_at(&f, f.r, p) == real_at(&g, g.r, p));
-    s[0] = gcg_pass_residual(f.pass, &f.u, &f.v, f.b);
-    t[0] = gcg_pass_residual(g.pass, &g.u, &g.v, g.b);
-    check_sums(1, s, t, tiny);
-    check_array(&f, f.b, g.b, tiny);
     const gcg_residual with = {type, kept ? f.r : NULL, &f.u, &f.v},
                        other = {type, kept ? g.r : NULL, &g.u, &g.v};
-    gcg_pass_residual_next(f.pass, &f.du, &f.v, &with, f.b, s);
-    gcg_pass_residual_next(g.pass, &g.du, &g.v, &other, g.b, t);
-    check_sums(3, s, t, tiny * (double)(1 + f.x.nnz));
-    check_array(&f, f.b, g.b, tiny);
-    gcg_pass_moments(f.pass, &with, s);
-    gcg_pass_moments(g.pass, &other, t);
-    check_sums(2, s, t, tiny * (double)(1 + f.x.nnz));
-    gcg_pass_product(f.pass, &f.u, &f.dv, &with, kept ? f.b : NULL, s);
-    gcg_pass_product(g.pass, &g.u, &g.dv, &other, kept ? g.b : NULL, t);
-    check_sums(3, s, t, tiny * (double)(1 + f.x.nnz));
-    check_array(&f, f.b, g.b, tiny);
-    gcg_pass_line(f.pass, &f.u, &f.v, &f.du, &f.dv, &with, kept ? f.b : NULL, kept ? f.c : NULL, s);
-    gcg_pass_line(g.pass, &g.u, &g.v, &g.du, &g.dv, &other, kept ? g.b : NULL, kept ? g.c : NULL, t);
-    check_sums(4, s, t, tiny * (double)(1 + f.x.nnz));
-    check_array(&f, f.b, g.b, tiny);
-    check_array(&f, f.c, g.c, tiny);
+    check_alike(&f, &with, &g, &other, &g.du, &g.dv, tiny);
     gcg_factors *rows[2] = {&f.gu, &g.gu}, *cols[2] = {&f.gv, &g.gv};
     for (int pass = 0; pass < 3; pass++) {
         for (int w = 0; w < 2; w++) {
