@@ -175,7 +175,7 @@ static void check_residual(fixture *f)
         sum d = {0};
         add(&d, gcg_csr_value(&f->x, p));
         for (int q = 0; q < f->k; q++)
-            add(&d, -gcg_factors_get(&f->u, i, q) * gcg_factors_get(&f->v, f->x.col[p], q));
+            add(&d, -gcg_factors_get(&f->u, i, q) * gcg_factors_get(&f->v, gcg_csr_col(&f->x, p), q));
         add(&total, d.value * d.value);
         /* summed in double, rounded once */
         double allowed = unit(f->type) * fabs(d.value) + 2.3e-16 * (double)d.terms * d.size;
@@ -194,7 +194,7 @@ static void check_residual_fast(fixture *f)
         sum d = {0};
         add(&d, gcg_csr_value(&f->x, p));
         for (int q = 0; q < f->k; q++)
-            add(&d, -gcg_factors_get(&f->u, i, q) * gcg_factors_get(&f->v, f->x.col[p], q));
+            add(&d, -gcg_factors_get(&f->u, i, q) * gcg_factors_get(&f->v, gcg_csr_col(&f->x, p), q));
         expect(real_at(f, f->r, p), d, f->type, "fast residual");
         add(&total, real_at(f, f->r, p) * real_at(f, f->r, p));
     }
@@ -242,7 +242,7 @@ static void check_product(fixture *f)
     {
         sum d = {0};
         double b = real_at(f, f->b, p);
-        add_dot(&d, &f->u, i, &f->v, f->x.col[p]);
+        add_dot(&d, &f->u, i, &f->v, gcg_csr_col(&f->x, p));
         expect(b, d, f->type, "product");
         add(&squares, b * b);
         add(&inner, b * real_at(f, f->r, p));
@@ -264,7 +264,7 @@ static void check_line(fixture *f)
     gcg_pass_line(f->pass, &f->u, &f->v, &f->du, &f->dv, &residual, f->b, f->c, s);
     FOR_RATINGS(f, i, p)
     {
-        int j = f->x.col[p];
+        int j = gcg_csr_col(&f->x, p);
         sum b = {0}, c = {0};
         add_dot(&b, &f->u, i, &f->dv, j);
         add_dot(&b, &f->du, i, &f->v, j);
@@ -328,8 +328,9 @@ static void check_rows(const fixture *f, const gcg_factors *got, int of_rows, do
             add(&want[i * k + q], lambda * (self ? gcg_factors_get(self, i, q) : 1));
     FOR_RATINGS(f, i, p)
     for (int q = 0; q < k; q++) {
-        double o = gcg_factors_get(other, of_rows ? f->x.col[p] : i, q);
-        add(&want[(of_rows ? i : f->x.col[p]) * k + q], squared ? o * o : sign * real_at(f, f->r, p) * o);
+        double o = gcg_factors_get(other, of_rows ? gcg_csr_col(&f->x, p) : i, q);
+        add(&want[(of_rows ? i : gcg_csr_col(&f->x, p)) * k + q],
+            squared ? o * o : sign * real_at(f, f->r, p) * o);
     }
     for (int i = 0; i < rows; i++)
         for (int q = 0; q < k; q++) expect(gcg_factors_get(got, i, q), want[i * k + q], f->type, what);
@@ -376,8 +377,8 @@ static void check_matvec(fixture *f)
     FOR_RATINGS(f, i, p)
     {
         double r = real_at(f, f->r, p);
-        add(&rows[i], r * f->in_cols[f->x.col[p]]);
-        add(&cols[f->x.col[p]], r * f->in_rows[i]);
+        add(&rows[i], r * f->in_cols[gcg_csr_col(&f->x, p)]);
+        add(&cols[gcg_csr_col(&f->x, p)], r * f->in_rows[i]);
         add(&squares, r * r);
         add(&inner_x, r * gcg_csr_value(&f->x, p));
     }
@@ -409,7 +410,7 @@ static void check_times_other(fixture *f)
         sum *want = naive_alloc((size_t)out[i].rows * (size_t)f->k + 1, sizeof *want);
         FOR_RATINGS(f, row, p)
         for (int q = 0; q < f->k; q++) {
-            int to = i == 0 ? row : f->x.col[p], from = i == 0 ? f->x.col[p] : row;
+            int to = i == 0 ? row : gcg_csr_col(&f->x, p), from = i == 0 ? gcg_csr_col(&f->x, p) : row;
             add(&want[to * f->k + q], real_at(f, f->r, p) * gcg_factors_get(&in[1 - i], from, q));
         }
         for (int row = 0; row < out[i].rows; row++)
@@ -759,7 +760,7 @@ static void check_scaled(shape which, gcg_dtype type, int k, int kept)
     gcg_pass_scaled(g.pass, &without, g.b); /* R itself */
     FOR_RATINGS(&f, i, p)
     {
-        double want = a[i] * b[f.x.col[p]] * real_at(&g, g.b, p);
+        double want = a[i] * b[gcg_csr_col(&f.x, p)] * real_at(&g, g.b, p);
         expect_near(real_at(&f, f.b, p), want, tiny * (1 + fabs(want)));
     }
     gcg_factors *all[] = {&u, &v, &du, &dv};
@@ -800,7 +801,7 @@ static void check_weighted(shape which, gcg_dtype type, int k, int kept)
     ck_assert_int_eq(gcg_csr_add_weights(&f.x, NULL), GCG_OK);
     FOR_RATINGS(&f, i, p)
     {
-        double root = a[i] * b[f.x.col[p]];
+        double root = a[i] * b[gcg_csr_col(&f.x, p)];
         f.x.weight[p] = (float)(root * root);
         if (g.x.val_f)
             g.x.val_f[p] *= (float)root;
@@ -896,9 +897,10 @@ START_TEST(the_line_sums_are_the_coefficients_of_the_surrogate_along_the_line)
     {
         double at = 0, moved = 0;
         for (int q = 0; q < f.k; q++) {
-            double u = gcg_factors_get(&f.u, i, q), v = gcg_factors_get(&f.v, f.x.col[p], q);
+            double u = gcg_factors_get(&f.u, i, q), v = gcg_factors_get(&f.v, gcg_csr_col(&f.x, p), q);
             at += u * v;
-            moved += (u + a * gcg_factors_get(&f.du, i, q)) * (v + a * gcg_factors_get(&f.dv, f.x.col[p], q));
+            moved += (u + a * gcg_factors_get(&f.du, i, q)) *
+                     (v + a * gcg_factors_get(&f.dv, gcg_csr_col(&f.x, p), q));
         }
         before += 0.5 * pow(at - gcg_csr_value(&f.x, p), 2);
         after += 0.5 * pow(moved - gcg_csr_value(&f.x, p), 2);

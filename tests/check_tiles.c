@@ -1,4 +1,4 @@
-/* store/tiles: the order of the entries against a sort, and back. */
+/* store/tiles: the order of the entries against a sort. */
 #include "tests/naive.h"
 
 #include "base/mem.h"
@@ -42,30 +42,54 @@ static gcg_csr make(int m, int n, int wide, int weighted)
     return out;
 }
 
+/* The columns by falling degree, then by number. */
+static int32_t *by_degree(const gcg_csr *x, const int64_t *count)
+{
+    int32_t *column = naive_alloc((size_t)x->cols, sizeof *column);
+    for (int32_t j = 0; j < x->cols; j++) {
+        int32_t before = 0;
+        for (int32_t i = 0; i < x->cols; i++)
+            before += count[i] > count[j] || (count[i] == count[j] && i < j);
+        column[before] = j;
+    }
+    return column;
+}
+
+/* The tile of each column: as few columns as have both, unless the rest has not. */
+static int32_t *tiles_of(const gcg_csr *x, gcg_tile_size least, int32_t *tiles)
+{
+    int64_t *count = naive_alloc((size_t)x->cols, sizeof *count);
+    for (int64_t p = 0; p < x->nnz; p++) count[x->col[p]]++;
+    int32_t *column = by_degree(x, count), *tile = naive_alloc((size_t)x->cols, sizeof *tile);
+    for (int32_t first = 0, end = 0; first < x->cols; first = end, ++*tiles) {
+        int64_t in = 0, left = 0;
+        while (end < x->cols && (in < least.ratings || end - first < least.cols)) in += count[column[end++]];
+        for (int32_t q = end; q < x->cols; q++) left += count[column[q]];
+        if (left < least.ratings || x->cols - end < least.cols) end = x->cols;
+        for (int32_t q = first; q < end; q++) tile[column[q]] = *tiles;
+    }
+    free(count);
+    free(column);
+    return tile;
+}
+
 /* The entries of rows in storage order, sorted to where they belong. */
-static entry *sorted(const gcg_csr *x, int32_t blocks, int32_t tiles)
+static entry *sorted(const gcg_csr *x, int32_t blocks, gcg_tile_size least, int32_t *tiles)
 {
     int32_t *start = naive_alloc((size_t)blocks + 1, sizeof *start), block = 0;
+    int32_t *tile = tiles_of(x, least, tiles);
     entry *e = naive_alloc((size_t)x->nnz, sizeof *e);
     gcg_csr_cut_rows(x, blocks, start);
     for (int32_t i = 0; i < x->rows; i++) {
         while (i >= start[block + 1]) block++;
-        for (int64_t p = x->row_ptr[i]; p < x->row_ptr[i + 1]; p++) {
-            int32_t tile = 0;
-            while (x->col[p] >= (tile + 1) * x->cols / tiles) tile++;
-            e[p] = (entry){block, tile, i, x->col[p], gcg_csr_value(x, p), x->weight ? x->weight[p] : 1};
-        }
+        for (int64_t p = x->row_ptr[i]; p < x->row_ptr[i + 1]; p++)
+            e[p] = (entry){block,     tile[x->col[p]],     i,
+                           x->col[p], gcg_csr_value(x, p), x->weight ? x->weight[p] : 1};
     }
     qsort(e, (size_t)x->nnz, sizeof *e, by_place);
     free(start);
+    free(tile);
     return e;
-}
-
-static void *copy_of(const void *array, int64_t n, size_t size)
-{
-    void *copy = naive_alloc((size_t)n, size);
-    if (array) memcpy(copy, array, (size_t)n * size);
-    return copy;
 }
 
 static void check_order(const gcg_csr *x, const entry *want)
@@ -78,7 +102,7 @@ static void check_order(const gcg_csr *x, const entry *want)
             ck_assert_int_eq(want[at].row, run.row);
             ck_assert_int_eq(want[at].block, run.block);
             ck_assert_int_eq(want[at].tile, run.tile);
-            ck_assert_int_eq(want[at].col, x->col[at]);
+            ck_assert_int_eq(want[at].col, gcg_csr_col(x, at));
             ck_assert(want[at].value == gcg_csr_value(x, at));
             ck_assert(!x->weight || want[at].weight == x->weight[at]);
         }
@@ -93,39 +117,37 @@ static void check_order(const gcg_csr *x, const entry *want)
         }
 }
 
-static void check_there_and_back(int m, int n, int32_t blocks, int32_t tiles, int mode)
+static void check_tiles(int m, int n, int32_t blocks, gcg_tile_size least, int mode)
 {
     gcg_csr x = make(m, n, mode % 2, mode / 2);
-    entry *want = sorted(&x, blocks, tiles);
-    size_t value = x.val_f ? sizeof(float) : sizeof(double);
-    int32_t *col = copy_of(x.col, x.nnz, sizeof *col);
-    void *values = copy_of(x.val_f ? (void *)x.val_f : x.val_d, x.nnz, value);
-    float *weights = copy_of(x.weight, x.nnz, sizeof *weights);
-    ck_assert_int_eq(gcg_csr_tile(&x, blocks, tiles, NULL), GCG_OK);
+    int32_t tiles = 0;
+    entry *want = sorted(&x, blocks, least, &tiles);
+    int64_t *before = naive_alloc((size_t)n, sizeof *before), *after = naive_alloc((size_t)n, sizeof *after);
+    gcg_csr_col_counts(&x, before);
+    ck_assert_int_eq(gcg_csr_tile(&x, blocks, least, NULL), GCG_OK);
+    ck_assert_int_eq(x.tiling.tiles, tiles);
     check_order(&x, want);
-    ck_assert_int_eq(gcg_csr_untile(&x, NULL), GCG_OK);
-    ck_assert_ptr_null(x.tiling.ptr);
-    ck_assert_mem_eq(x.col, col, (size_t)x.nnz * sizeof *col);
-    ck_assert_mem_eq(x.val_f ? (void *)x.val_f : x.val_d, values, (size_t)x.nnz * value);
-    if (x.weight) ck_assert_mem_eq(x.weight, weights, (size_t)x.nnz * sizeof *weights);
-    ck_assert_int_eq(gcg_csr_untile(&x, NULL), GCG_OK); /* nothing to do */
+    gcg_csr_col_counts(&x, after);
+    ck_assert_mem_eq(before, after, (size_t)n * sizeof *before);
+    for (int32_t q = 0; q + 1 < n; q++)
+        ck_assert_int_ge(before[x.tiling.column[q]], before[x.tiling.column[q + 1]]);
     gcg_csr_release(&x);
     free(want);
-    free(col);
-    free(values);
-    free(weights);
+    free(before);
+    free(after);
 }
 
-START_TEST(entries_are_sorted_by_block_tile_row_and_column_and_come_back)
+START_TEST(entries_are_sorted_by_block_tile_row_and_column)
 {
-    static const int sizes[][4] = {/* rows, columns, blocks, tiles */
-                                   {40, 30, 4, 3},
-                                   {40, 30, 1, 1},
-                                   {3, 50, 8, 7},
-                                   {50, 3, 2, 3},
-                                   {60, 9, 7, 11}};
+    static const struct {
+        int rows, cols;
+        int32_t blocks;
+        gcg_tile_size least;
+    } sizes[] = {{40, 30, 4, {5, 1}}, {40, 30, 1, {31, 0}}, {40, 30, 3, {1, 100}}, {3, 50, 8, {7, 0}},
+                 {50, 3, 2, {1, 1}},  {60, 9, 7, {2, 50}},  {60, 9, 7, {1, 0}}};
     gcg_par_set_threads(_i % 3 + 1);
-    for (int s = 0; s < 5; s++) check_there_and_back(sizes[s][0], sizes[s][1], sizes[s][2], sizes[s][3], _i);
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+        check_tiles(sizes[s].rows, sizes[s].cols, sizes[s].blocks, sizes[s].least, _i);
 }
 END_TEST
 
@@ -142,30 +164,35 @@ START_TEST(runs_without_tiles_are_the_rows)
 }
 END_TEST
 
-static gcg_status there_and_back(void *ctx)
+typedef struct {
+    gcg_csr x, same;
+} twins;
+
+static gcg_status into_tiles(void *ctx)
 {
-    gcg_csr *x = ctx;
-    int32_t first = x->col[0];
-    gcg_status status = gcg_csr_tile(x, 4, 3, NULL);
-    ck_assert((status == GCG_OK) == (x->tiling.ptr != NULL));
+    twins *t = ctx;
+    gcg_csr_tiling *in = &t->x.tiling;
+    gcg_status status = gcg_csr_tile(&t->x, 4, (gcg_tile_size){8, 0}, NULL);
+    ck_assert((status == GCG_OK) == (in->ptr != NULL));
     if (status) {
-        ck_assert_int_eq(x->col[0], first);
+        ck_assert_mem_eq(t->x.col, t->same.col, (size_t)t->x.nnz * sizeof *t->x.col);
+        ck_assert_mem_eq(t->x.val_d, t->same.val_d, (size_t)t->x.nnz * sizeof *t->x.val_d);
         return status;
     }
-    status = gcg_csr_untile(x, NULL);
-    ck_assert((status == GCG_OK) == (x->tiling.ptr == NULL));
-    if (status) ck_assert_int_eq(gcg_csr_untile(x, NULL), GCG_OK); /* only the one allocation fails */
-    return status;
+    ck_assert_int_eq(in->tiles, 3);
+    gcg_mem_free(in->start);
+    gcg_mem_free(in->ptr);
+    gcg_mem_free(in->column);
+    *in = (gcg_csr_tiling){0};
+    return GCG_OK;
 }
 
 START_TEST(a_store_that_cannot_be_put_into_tiles_stays_as_it_was)
 {
-    gcg_csr x = make(40, 30, 1, 1), same = make(40, 30, 1, 1);
-    ck_assert_int_ge(naive_fail_each_allocation(there_and_back, &x), 4);
-    ck_assert_mem_eq(x.col, same.col, (size_t)x.nnz * sizeof *x.col);
-    ck_assert_mem_eq(x.val_d, same.val_d, (size_t)x.nnz * sizeof *x.val_d);
-    gcg_csr_release(&x);
-    gcg_csr_release(&same);
+    twins t = {make(40, 30, 1, 1), make(40, 30, 1, 1)};
+    ck_assert_int_ge(naive_fail_each_allocation(into_tiles, &t), 8);
+    gcg_csr_release(&t.x);
+    gcg_csr_release(&t.same);
 }
 END_TEST
 
@@ -173,7 +200,7 @@ int main(void)
 {
     Suite *suite = suite_create("tiles");
     TCase *tests = tcase_create("tiles");
-    tcase_add_loop_test(tests, entries_are_sorted_by_block_tile_row_and_column_and_come_back, 0, 4);
+    tcase_add_loop_test(tests, entries_are_sorted_by_block_tile_row_and_column, 0, 4);
     tcase_add_test(tests, runs_without_tiles_are_the_rows);
     tcase_add_test(tests, a_store_that_cannot_be_put_into_tiles_stays_as_it_was);
     suite_add_tcase(suite, tests);

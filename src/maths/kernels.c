@@ -19,16 +19,17 @@ enum {
     MAX_SCATTER_BLOCKS = 8,       /* each has a packed buffer of cols x GCG_PANEL_BYTES */
     ROW_BLOCKS_PER_SCATTER = 8,   /* finer blocks for passes that only write rows */
     TILED_BLOCKS_PER_SCATTER = 2, /* coarser ones, so that a tile of V is met by many rows */
-    TILE_COLS = 1 << 14,          /* two packed panels of a tile take 4 MB */
-    TILE_ROW_RATINGS = 10,        /* a row should have that many in a tile */
+    CACHED_COLS = 1 << 15,        /* so many packed rows the caches hold without tiles */
+    TILE_COLS = 1 << 12,          /* two packed panels of a tile take 1 MB */
+    TILE_ROW_RATINGS = 16,        /* a row should have that many in a tile */
     CHUNK_RATINGS = 4096,         /* what is computed of a chunk's ratings stays in L1 or L2 */
     STRIP = 256,                  /* rows of a factor that one task packs or collects */
     CACHED_PACK = 1 << 22         /* bytes; larger packed buffers live in memory */
 };
 
-/* Scratch of a chunk: R recomputed, two more, and (the last, where they may be) ratings that are centred or
- * weighted when they are read. */
-enum { SLOT_R, SLOT_OTHER, SLOT_THIRD, SLOT_X, SLOTS };
+/* Scratch of a chunk: R recomputed, two more, and (the last, where they may be) columns of a store in tiles,
+ * and ratings that are centred or weighted when they are read. */
+enum { SLOT_R, SLOT_OTHER, SLOT_THIRD, SLOT_COL, SLOT_X, SLOTS };
 
 struct gcg_pass {
     const gcg_csr *x;
@@ -39,7 +40,9 @@ struct gcg_pass {
     char *scratch;          /* slots() slots for each row block: a real for each rating of a chunk */
     void *vpack;            /* cols x 2 GCG_PANEL_BYTES: a panel of V, in the line search dV's beside it */
     void *packs;            /* scatter_blocks times the same */
-    double *partial;        /* 4 per row block */
+    double *col_scale;      /* of a store in tiles: the scales' in its order; NULL: they have it, too */
+    float *col_scale_f;
+    double *partial; /* 4 per row block */
     double passes;
 };
 
@@ -116,23 +119,25 @@ static int32_t count_scatter_blocks(const gcg_csr *x)
     return blocks;
 }
 
-/* Rows with too few ratings would cost more by being met once a tile. */
+/* Rows with too few ratings would cost more by being met once a tile. As many as there can be. */
 static int32_t count_tiles(const gcg_csr *x)
 {
-    int64_t tiles = ((int64_t)x->cols + TILE_COLS - 1) / TILE_COLS;
+    int64_t tiles = x->cols / TILE_COLS, most = x->nnz / TILE_ROW_RATINGS / (x->rows > 0 ? x->rows : 1);
     int given_back = x->map && !gcg_mapping_is_kept(x->map);
-    if (x->cols <= 2 * TILE_COLS || x->rows <= 2 * TILE_COLS || given_back || x->shift.row) return 1;
-    int64_t most = x->nnz / x->rows / TILE_ROW_RATINGS;
+    if (x->cols <= CACHED_COLS || x->rows <= CACHED_COLS || given_back || x->shift.row) return 1;
     if (tiles > most) tiles = most;
     return tiles > 1 ? (int32_t)tiles : 1;
 }
 
 gcg_status gcg_pass_tile(gcg_csr *x, int32_t tiles, gcg_err *err)
 {
-    if (tiles == 0) tiles = count_tiles(x);
-    if (tiles <= 1) return GCG_OK;
+    gcg_tile_size least = {TILE_COLS, (int64_t)x->rows * TILE_ROW_RATINGS};
+    if (tiles > 0)
+        least = (gcg_tile_size){1, x->nnz / tiles};
+    else if (count_tiles(x) <= 1)
+        return GCG_OK;
     gcg_status status = gcg_csr_own(x, err);
-    return status ? status : gcg_csr_tile(x, count_scatter_blocks(x) * TILED_BLOCKS_PER_SCATTER, tiles, err);
+    return status ? status : gcg_csr_tile(x, count_scatter_blocks(x) * TILED_BLOCKS_PER_SCATTER, least, err);
 }
 
 static int32_t blocks_per_scatter(const gcg_csr *x)
@@ -166,7 +171,8 @@ static void place_scratch(const gcg_csr *x, int32_t blocks, const int32_t *row_s
 /* A mapped store may get its shift later. */
 static int64_t slots(const gcg_csr *x)
 {
-    return x->map || x->shift.row || x->weight ? SLOTS : SLOT_X;
+    if (x->map || x->shift.row || x->weight) return SLOTS;
+    return x->tiling.ptr ? SLOT_X : SLOT_COL;
 }
 
 int64_t gcg_pass_bytes(const gcg_csr *x)
@@ -174,7 +180,10 @@ int64_t gcg_pass_bytes(const gcg_csr *x)
     int32_t blocks = count_scatter_blocks(x);
     int64_t chunks = (int64_t)blocks * ROW_BLOCKS_PER_SCATTER * CHUNK_RATINGS;
     int64_t scratch = slots(x) * (x->nnz < chunks ? x->nnz : chunks) * (int64_t)sizeof(double);
-    return (2 + blocks) * pack_bytes(x) + scratch + gcg_csr_tiling_bytes(x->rows, count_tiles(x));
+    int32_t tiles = count_tiles(x);
+    int64_t in_tiles =
+        gcg_csr_tiling_bytes(x->rows, x->cols, tiles) + x->cols * (int64_t)(sizeof(double) + sizeof(float));
+    return (2 + blocks) * pack_bytes(x) + scratch + (tiles > 1 ? in_tiles : 0);
 }
 
 gcg_status gcg_pass_new(const gcg_csr *x, gcg_pass **out, gcg_err *err)
@@ -190,12 +199,16 @@ gcg_status gcg_pass_new(const gcg_csr *x, gcg_pass **out, gcg_err *err)
     pass->vpack = gcg_mem_zalloc_array(pack_bytes(x), 2);
     pass->packs = gcg_mem_zalloc_array(pass->scatter_blocks, (size_t)pack_bytes(x));
     pass->partial = gcg_mem_alloc_array(pass->row_blocks, 4 * sizeof *pass->partial);
+    int32_t in_order = x->tiling.ptr ? x->cols : 0;
+    pass->col_scale = gcg_mem_alloc_array(in_order, sizeof *pass->col_scale);
+    pass->col_scale_f = gcg_mem_alloc_array(in_order, sizeof *pass->col_scale_f);
     if (pass->row_start && pass->scratch_start) {
         gcg_csr_cut_rows(x, pass->row_blocks, pass->row_start);
         place_scratch(x, pass->row_blocks, pass->row_start, pass->scratch_start);
         pass->scratch = gcg_mem_alloc_array(pass->scratch_start[pass->row_blocks], (size_t)slots(x));
     }
-    if (!pass->scratch || !pass->vpack || !pass->packs || !pass->partial) {
+    if (!pass->scratch || !pass->vpack || !pass->packs || !pass->partial || !pass->col_scale ||
+        !pass->col_scale_f) {
         gcg_pass_free(pass);
         return gcg_fail_memory(err, "passes");
     }
@@ -212,12 +225,19 @@ void gcg_pass_free(gcg_pass *pass)
     gcg_mem_free(pass->vpack);
     gcg_mem_free(pass->packs);
     gcg_mem_free(pass->partial);
+    gcg_mem_free(pass->col_scale);
+    gcg_mem_free(pass->col_scale_f);
     gcg_mem_free(pass);
 }
 
 void gcg_pass_set_scales(gcg_pass *pass, const gcg_scales *scales)
 {
+    const gcg_csr *x = pass->x;
     pass->scales = scales;
+    for (int32_t q = 0; q < x->cols && scales && x->tiling.ptr; q++) {
+        pass->col_scale[q] = scales->col[x->tiling.column[q]];
+        pass->col_scale_f[q] = scales->col_f[x->tiling.column[q]];
+    }
 }
 
 double gcg_pass_count(const gcg_pass *pass)
@@ -392,8 +412,8 @@ static void collect_task(int64_t strip, void *ctx)
 {
     const call *c = ctx;
     int add = c->a != 0;
-    c->table->collect((int32_t)(strip * STRIP), strip_end(strip, c->gv->rows), c->width,
-                      c->pass->scatter_blocks, c->pass->packs, pack_distance(c), c->a,
+    c->table->collect((int32_t)(strip * STRIP), strip_end(strip, c->gv->rows), c->pass->x->tiling.column,
+                      c->width, c->pass->scatter_blocks, c->pass->packs, pack_distance(c), c->a,
                       add ? at(c->v, c) : NULL, add ? c->v->stride : 0, c->s, at_out(c->gv, c),
                       c->gv->stride);
 }
@@ -428,10 +448,12 @@ static void *packed_dv(const call *c)
 static void pack_task(int64_t strip, void *ctx)
 {
     const call *c = ctx;
-    int32_t j0 = (int32_t)(strip * STRIP), j1 = strip_end(strip, c->v->rows);
+    int32_t q0 = (int32_t)(strip * STRIP), q1 = strip_end(strip, c->v->rows);
+    const int32_t *column = c->pass->x->tiling.column;
     int64_t distance = gathered_distance(c);
-    c->table->pack(j0, j1, c->width, c->squared, at(c->v, c), c->v->stride, c->pass->vpack, distance);
-    if (c->dv) c->table->pack(j0, j1, c->width, 0, at(c->dv, c), c->dv->stride, packed_dv(c), distance);
+    c->table->pack(q0, q1, column, c->width, c->squared, at(c->v, c), c->v->stride, c->pass->vpack, distance);
+    if (c->dv)
+        c->table->pack(q0, q1, column, c->width, 0, at(c->dv, c), c->dv->stride, packed_dv(c), distance);
 }
 
 static void size_panel(const gcg_pass_table *table, int32_t left, int *half, int *width)
@@ -441,8 +463,8 @@ static void size_panel(const gcg_pass_table *table, int32_t left, int *half, int
 }
 
 /* Sets the panel that starts at column, for factors of k columns, and packs v's (and dv's); 0 when there is
- * none. Rows reach to k rounded up to GCG_FACTORS_PAD at least, whatever their stride. A single panel is used
- * where it lies. */
+ * none. Rows reach to k rounded up to GCG_FACTORS_PAD at least, whatever their stride. A single panel that is
+ * in the order of the columns is used where it lies. */
 static int set_panel(call *c, int32_t column, int32_t k)
 {
     if (column >= k) return 0;
@@ -450,7 +472,7 @@ static int set_panel(call *c, int32_t column, int32_t k)
     size_panel(c->table, k - column, &c->half, &c->width);
     c->last = column + c->table->panel >= k;
     if (!c->v) return 1;
-    c->packed = c->squared || c->dv || c->v->stride > c->table->panel;
+    c->packed = c->squared || c->dv || c->v->stride > c->table->panel || c->pass->x->tiling.ptr;
     if (c->packed) gcg_par_blocks(strips(c->v->rows), pack_task, c);
     return 1;
 }
@@ -472,10 +494,12 @@ static const float *weights_of(const gcg_pass *pass, const chunk *part)
 static void scale_ratings(const call *c, const chunk *part, gcg_dtype type, const void *r, void *out)
 {
     const gcg_scales *s = c->pass->scales;
+    int in_order = c->pass->x->tiling.ptr != NULL;
     if (s && type == GCG_FLOAT)
-        table_of(type)->scale_ratings(&part->rows, s->row_f, s->col_f, r, out);
+        table_of(type)->scale_ratings(&part->rows, s->row_f, in_order ? c->pass->col_scale_f : s->col_f, r,
+                                      out);
     else if (s)
-        table_of(type)->scale_ratings(&part->rows, s->row, s->col, r, out);
+        table_of(type)->scale_ratings(&part->rows, s->row, in_order ? c->pass->col_scale : s->col, r, out);
     const float *w = weights_of(c->pass, part);
     if (w) table_of(type)->weigh(part->n, w, r && s ? out : r, !s, out);
 }
@@ -514,18 +538,32 @@ static void subtract_from_ratings(const call *c, gcg_dtype type, const chunk *pa
     table_of(type)->from_ratings(part->n, r, x.f, x.d);
 }
 
+/* The chunk's pattern for what uses V where it lies. */
+static gcg_pass_rows in_columns(const call *c, const chunk *part)
+{
+    const int32_t *column = c->pass->x->tiling.column;
+    gcg_pass_rows rows = part->rows;
+    if (!column) return rows;
+    int32_t *col = scratch(c, part, SLOT_COL);
+    for (int64_t p = 0; p < part->n; p++) col[p] = column[part->rows.col[p]];
+    rows.col = col;
+    rows.left = part->n;
+    return rows;
+}
+
 /* out = s_p u_i . v_j, all panels of one chunk, V where it lies. */
 static void whole_dots(const call *c, const chunk *part, const gcg_factors *u, const gcg_factors *v,
                        void *out)
 {
     const gcg_pass_table *table = table_of(u->type);
+    gcg_pass_rows rows = in_columns(c, part);
     if (u->k == 0) memset(out, 0, (size_t)part->n * (size_t)u->type);
     for (int32_t column = 0; column < u->k; column += table->panel) {
         int half, width;
         size_t offset = (size_t)column * (size_t)u->type;
         size_panel(table, u->k - column, &half, &width);
-        table->dots(&part->rows, half, (const char *)u->data + offset, u->stride,
-                    (const char *)v->data + offset, v->stride, out, column == 0);
+        table->dots(&rows, half, (const char *)u->data + offset, u->stride, (const char *)v->data + offset,
+                    v->stride, out, column == 0);
     }
     scale_ratings(c, part, u->type, out, out);
 }
@@ -608,9 +646,10 @@ static void residual_work(const call *c, const chunk *part)
 {
     ratings x = ratings_of(c, part, GCG_DOUBLE);
     const gcg_scales *s = c->pass->scales;
-    part->sums[0] += c->table->residual(&part->rows, c->u->k, c->u->data, c->u->stride, c->v->data,
-                                        c->v->stride, s ? s->row : NULL, s ? s->col : NULL,
-                                        weights_of(c->pass, part), x.f, x.d, from_first_out(c, part, c->r));
+    gcg_pass_rows rows = in_columns(c, part);
+    part->sums[0] += c->table->residual(&rows, c->u->k, c->u->data, c->u->stride, c->v->data, c->v->stride,
+                                        s ? s->row : NULL, s ? s->col : NULL, weights_of(c->pass, part), x.f,
+                                        x.d, from_first_out(c, part, c->r));
 }
 
 double gcg_pass_residual(gcg_pass *pass, const gcg_factors *u, const gcg_factors *v, void *r)
@@ -758,12 +797,13 @@ static void panel_line_work(const call *c, const chunk *part)
 static void whole_line_work(const call *c, const chunk *part)
 {
     call panel = *c;
+    gcg_pass_rows rows = in_columns(c, part);
     void *b = scratch(c, part, SLOT_OTHER), *c_part = scratch(c, part, SLOT_THIRD);
     for (int32_t column = 0; column < c->u->k; column += c->table->panel) {
         panel.column = column;
         size_panel(c->table, c->u->k - column, &panel.half, &panel.width);
-        c->table->line(&part->rows, panel.half, at(c->u, &panel), at(c->du, &panel), c->u->stride,
-                       at(c->v, &panel), at(c->dv, &panel), c->v->stride, b, c_part, column == 0);
+        c->table->line(&rows, panel.half, at(c->u, &panel), at(c->du, &panel), c->u->stride, at(c->v, &panel),
+                       at(c->dv, &panel), c->v->stride, b, c_part, column == 0);
     }
     finish_line(c, part, b, c_part);
 }
@@ -943,11 +983,21 @@ static void matvec_work(const call *c, const chunk *part)
     c->table->row_product(&part->rows, gradient_of(c, part), c->x_vector, c->y_vector);
 }
 
+/* x in the order of a store in tiles. */
+static const double *pack_vector(gcg_pass *pass, const double *x)
+{
+    double *out = pass->vpack; /* a double fits in a packed row */
+    const int32_t *column = pass->x->tiling.column;
+    if (!column) return x;
+    for (int32_t q = 0; q < pass->x->cols; q++) out[q] = x[column[q]];
+    return out;
+}
+
 void gcg_pass_matvec(gcg_pass *pass, const gcg_residual *r, const double *x, double *y)
 {
     call c = make_call(pass, product_type(pass, r));
     c.r_in = r;
-    c.x_vector = x;
+    c.x_vector = pack_vector(pass, x);
     c.y_vector = y;
     run_rows(&c, matvec_work, NULL, 0);
     count_passes(pass, r, 0);
@@ -971,11 +1021,12 @@ static void matvec_t_sum_task(int64_t strip, void *ctx)
 {
     const call *c = ctx;
     int32_t cols = c->pass->x->cols;
-    for (int32_t j = (int32_t)(strip * STRIP); j < strip_end(strip, cols); j++) {
+    const int32_t *column = c->pass->x->tiling.column;
+    for (int32_t q = (int32_t)(strip * STRIP); q < strip_end(strip, cols); q++) {
         double sum = 0;
         for (int64_t b = 0; b < c->pass->scatter_blocks; b++)
-            sum += ((const double *)c->pass->packs)[b * cols + j];
-        c->y_vector[j] = sum;
+            sum += ((const double *)c->pass->packs)[b * cols + q];
+        c->y_vector[column ? column[q] : q] = sum;
     }
 }
 

@@ -29,9 +29,9 @@ void gcg_pass_free(gcg_pass *pass);
 /* The scales of all passes from now on, which stay the caller's; NULL: none. */
 void gcg_pass_set_scales(gcg_pass *pass, const gcg_scales *scales);
 /* Puts x's entries into tiles (store/tiles.h) where that makes passes faster: rows and columns that the
- * caches do not hold, and rows of enough ratings. For whoever does nothing with x but passes until
- * gcg_csr_untile. A mapping that is kept (base/mapping.h) is copied; one that is given back, or centred when
- * read, stays as it is. tiles: how many, for tests; 0: as it is best. */
+ * caches do not hold, and rows of enough ratings. For whoever does nothing with x any more but passes. A
+ * mapping that is kept (base/mapping.h) is copied; one that is given back, or centred when read, stays as it
+ * is. tiles: about how many, for tests; 0: as it is best. */
 gcg_status gcg_pass_tile(gcg_csr *x, int32_t tiles, gcg_err *err);
 /* Bytes that tiles and gcg_pass_new take for a pattern of this size (rows longer than a chunk take more). */
 int64_t gcg_pass_bytes(const gcg_csr *x);

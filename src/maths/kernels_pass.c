@@ -515,33 +515,35 @@ static void from_ratings(int64_t n, void *r, const float *xf, const double *xd)
         for (int64_t p = 0; p < n; p++) rr[p] = (real)(xd[p] - (double)rr[p]);
 }
 
-static void pack(int32_t j0, int32_t j1, int width, int squared, const void *v, int64_t ldv, void *vpack,
-                 int64_t ldp)
+static void pack(int32_t q0, int32_t q1, const int32_t *column, int width, int squared, const void *v,
+                 int64_t ldv, void *vpack, int64_t ldp)
 {
-    for (int32_t j = j0; j < j1; j++) {
-        const real *from = (const real *)v + j * ldv;
-        real *to = (real *)vpack + j * ldp;
+    for (int32_t q = q0; q < q1; q++) {
+        const real *from = (const real *)v + (column ? column[q] : q) * ldv;
+        real *to = (real *)vpack + q * ldp;
         if (squared)
-            for (int q = 0; q < width; q++) to[q] = from[q] * from[q];
+            for (int e = 0; e < width; e++) to[e] = from[e] * from[e];
         else
             memcpy(to, from, (size_t)width * sizeof(real));
     }
 }
 
-static void collect(int32_t j0, int32_t j1, int width, int packs_count, const void *packs, int64_t distance,
-                    double a, const void *v, int64_t ldv, double s, void *gv, int64_t ldgv)
+static void collect(int32_t q0, int32_t q1, const int32_t *column, int width, int packs_count,
+                    const void *packs, int64_t distance, double a, const void *v, int64_t ldv, double s,
+                    void *gv, int64_t ldgv)
 {
     real ar = (real)a, sr = (real)s;
-    for (int32_t j = j0; j < j1; j++) {
-        const real *pack0 = (const real *)packs + (int64_t)j * width,
+    for (int32_t q = q0; q < q1; q++) {
+        int64_t j = column ? column[q] : q;
+        const real *pack0 = (const real *)packs + (int64_t)q * width,
                    *vj = v ? (const real *)v + j * ldv : NULL;
         real *gvj = (real *)gv + j * ldgv, sum[PANEL] = {0};
         for (int b = 0; b < packs_count; b++)
-            for (int q = 0; q < width; q++) sum[q] += pack0[b * distance + q];
+            for (int e = 0; e < width; e++) sum[e] += pack0[b * distance + e];
         if (v)
-            for (int q = 0; q < width; q++) gvj[q] = ar * vj[q] + sr * sum[q];
+            for (int e = 0; e < width; e++) gvj[e] = ar * vj[e] + sr * sum[e];
         else
-            for (int q = 0; q < width; q++) gvj[q] = sr * sum[q];
+            for (int e = 0; e < width; e++) gvj[e] = sr * sum[e];
     }
 }
 

@@ -75,13 +75,15 @@ typedef struct {
     /* r = x - r (after dots) */
     void (*from_ratings)(int64_t n, void *r, const float *xf, const double *xd);
 
-    /* vpack_j = width columns of v_j (squared: their squares), rows j0..j1, at vpack + j * ldp */
-    void (*pack)(int32_t j0, int32_t j1, int width, int squared, const void *v, int64_t ldv, void *vpack,
-                 int64_t ldp);
-    /* gv_j = a v_j (0 when v is NULL) + s (sum of the packs' rows j, in order), width columns, rows j0..j1;
-     * pack b starts at packs + b * distance entries, its row j at j * width */
-    void (*collect)(int32_t j0, int32_t j1, int width, int packs_count, const void *packs, int64_t distance,
-                    double a, const void *v, int64_t ldv, double s, void *gv, int64_t ldgv);
+    /* column: of each row q of a packed buffer, the row j of v; NULL: q */
+    /* vpack_q = width columns of v_j (squared: their squares), rows q0..q1, at vpack + q * ldp */
+    void (*pack)(int32_t q0, int32_t q1, const int32_t *column, int width, int squared, const void *v,
+                 int64_t ldv, void *vpack, int64_t ldp);
+    /* gv_j = a v_j (0 when v is NULL) + s (sum of the packs' rows q, in order), width columns, rows q0..q1;
+     * pack b starts at packs + b * distance entries, its row q at q * width */
+    void (*collect)(int32_t q0, int32_t q1, const int32_t *column, int width, int packs_count,
+                    const void *packs, int64_t distance, double a, const void *v, int64_t ldv, double s,
+                    void *gv, int64_t ldgv);
     /* y_i = a x_i + s y_i, width columns, rows i0..i1 */
     void (*combine)(int32_t i0, int32_t i1, int width, double a, const void *x, int64_t ldx, double s,
                     void *y, int64_t ldy);

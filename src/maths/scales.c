@@ -39,7 +39,7 @@ static void scales_of(int32_t n, const int64_t *count, double exponent, double s
 /* w_p b_j^2 */
 static double curvature(const gcg_csr *x, const gcg_scales *s, int64_t p)
 {
-    double b = s->col[x->col[p]];
+    double b = s->col[gcg_csr_col(x, p)];
     return x->weight ? (double)x->weight[p] * b * b : b * b;
 }
 

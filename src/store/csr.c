@@ -33,6 +33,7 @@ void gcg_csr_release(gcg_csr *x)
     gcg_csr_free_array(x, x->weight);
     gcg_mem_free(x->tiling.start);
     gcg_mem_free(x->tiling.ptr);
+    gcg_mem_free(x->tiling.column);
     gcg_mapping_close(x->map);
     *x = (gcg_csr){0};
 }
@@ -306,7 +307,7 @@ void gcg_csr_col_counts(const gcg_csr *x, int64_t *counts)
 {
     memset(counts, 0, (size_t)x->cols * sizeof *counts);
     for (int64_t p = 0, done = 0; p < x->nnz; p++) {
-        counts[x->col[p]]++;
+        counts[gcg_csr_col(x, p)]++;
         done = gcg_csr_pass_step(x, done, p);
     }
 }

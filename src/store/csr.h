@@ -28,8 +28,9 @@ typedef struct {
 /* Another order of the entries, of which store/tiles.h tells; ptr = NULL: none, they lie row by row. */
 typedef struct {
     int32_t blocks, tiles;
-    int32_t *start; /* first rows of the blocks, one more at the end */
-    int64_t *ptr;   /* rows x tiles + 1 */
+    int32_t *start;  /* first rows of the blocks, one more at the end */
+    int64_t *ptr;    /* rows x tiles + 1 */
+    int32_t *column; /* of each position: the entries' col has positions, not columns */
 } gcg_csr_tiling;
 
 typedef struct {
@@ -44,6 +45,11 @@ typedef struct {
     gcg_csr_shift shift;
     gcg_csr_tiling tiling;
 } gcg_csr;
+
+static inline int32_t gcg_csr_col(const gcg_csr *x, int64_t p)
+{
+    return x->tiling.ptr ? x->tiling.column[x->col[p]] : x->col[p];
+}
 
 /* Entry p as it is stored: that is its value when there is no shift. */
 static inline double gcg_csr_value(const gcg_csr *x, int64_t p)

@@ -1,38 +1,94 @@
 /* Tiles: see tiles.h. */
 #include "store/tiles.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/parallel.h"
 
-/* Entries of x on their way between rows and tiles. */
+/* Where columns go: by falling degree. */
+typedef struct {
+    int32_t tiles;
+    int32_t *column;   /* of each position */
+    int32_t *position; /* of each column */
+    uint16_t *tile;    /* of each column */
+} order;
+
+/* Entries of x on their way into tiles. */
 typedef struct {
     const gcg_csr *x;
     const gcg_csr_tiling *tiling;
-    int back;
+    const order *to;
     int64_t workers, room; /* bytes of an array of the largest block */
     char *spare;           /* so many for each worker */
+    int64_t *next;         /* tiles for each worker */
 } move;
 
-static int32_t tile_end(const gcg_csr *x, int32_t tiles, int32_t tile)
+typedef struct {
+    int64_t count;
+    int32_t col;
+} degree;
+
+static int by_falling_degree(const void *x, const void *y)
 {
-    return (int32_t)(((int64_t)tile + 1) * x->cols / tiles);
+    const degree *a = x, *b = y;
+    if (a->count != b->count) return a->count < b->count ? 1 : -1;
+    return a->col < b->col ? -1 : 1;
+}
+
+/* What is left when a tile is closed must be enough for another. */
+static void cut(const degree *d, const gcg_csr *x, gcg_tile_size least, order *o)
+{
+    gcg_tile_size now = {0, 0}, left = {x->cols, x->nnz};
+    int32_t tile = 0;
+    for (int32_t q = 0; q < x->cols; q++) {
+        if (now.cols >= least.cols && now.ratings >= least.ratings && left.cols >= least.cols &&
+            left.ratings >= least.ratings && tile < UINT16_MAX) {
+            tile++;
+            now = (gcg_tile_size){0, 0};
+        }
+        o->column[q] = d[q].col;
+        o->position[d[q].col] = q;
+        o->tile[d[q].col] = (uint16_t)tile;
+        now.cols++;
+        now.ratings += d[q].count;
+        left.cols--;
+        left.ratings -= d[q].count;
+    }
+    o->tiles = tile + 1;
+}
+
+static gcg_status cut_columns(const gcg_csr *x, gcg_tile_size least, order *o, gcg_err *err)
+{
+    int64_t *count = gcg_mem_alloc_array(x->cols, sizeof *count);
+    degree *d = gcg_mem_alloc_array(x->cols, sizeof *d);
+    o->column = gcg_mem_alloc_array(x->cols, sizeof *o->column);
+    o->position = gcg_mem_alloc_array(x->cols, sizeof *o->position);
+    o->tile = gcg_mem_alloc_array(x->cols, sizeof *o->tile);
+    int enough = count && d && o->column && o->position && o->tile;
+    if (enough) {
+        gcg_csr_col_counts(x, count);
+        for (int32_t j = 0; j < x->cols; j++) d[j] = (degree){count[j], j};
+        qsort(d, (size_t)x->cols, sizeof *d, by_falling_degree);
+        cut(d, x, least, o);
+    }
+    gcg_mem_free(count);
+    gcg_mem_free(d);
+    return enough ? GCG_OK : gcg_fail_memory(err, "tiles");
 }
 
 /* Where each row's entries of each tile will begin, for one block. */
-static void place(const gcg_csr *x, const gcg_csr_tiling *t, int32_t block)
+static void place_task(int64_t block, void *ctx)
 {
+    const move *m = ctx;
+    const gcg_csr *x = m->x;
+    const gcg_csr_tiling *t = m->tiling;
     int64_t row0 = t->start[block], rows = t->start[block + 1] - row0, *ptr = t->ptr + row0 * t->tiles;
-    for (int64_t i = 0; i < rows; i++) {
-        int64_t p = x->row_ptr[row0 + i], end = x->row_ptr[row0 + i + 1];
-        for (int32_t tile = 0; tile < t->tiles; tile++) {
-            int64_t first = p;
-            int32_t last = tile_end(x, t->tiles, tile);
-            while (p < end && x->col[p] < last) p++;
-            ptr[tile * rows + i] = p - first;
-        }
-    }
+    memset(ptr, 0, (size_t)(rows * t->tiles) * sizeof *ptr);
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t p = x->row_ptr[row0 + i]; p < x->row_ptr[row0 + i + 1]; p++)
+            ptr[m->to->tile[x->col[p]] * rows + i]++;
     int64_t at = x->row_ptr[row0];
     for (int64_t k = 0; k < rows * t->tiles; k++) {
         int64_t count = ptr[k];
@@ -41,106 +97,129 @@ static void place(const gcg_csr *x, const gcg_csr_tiling *t, int32_t block)
     }
 }
 
-/* One array of one block, of entries of size bytes. */
-static void move_array(const move *m, int32_t block, void *array, size_t size, char *spare)
+/* One worker's part of a block on its way. */
+typedef struct {
+    const move *m;
+    int64_t row0, rows, base, n; /* of the block: rows, entries */
+    const int64_t *ptr;
+    char *spare;
+    int64_t *next; /* of each tile: where the row's next entry goes */
+} block_move;
+
+/* One array, of entries of size bytes; from: what stood there. */
+static inline void move_entries(const block_move *b, const int32_t *col, const char *from, size_t size,
+                                char *to)
 {
-    const gcg_csr_tiling *t = m->tiling;
-    int64_t row0 = t->start[block], rows = t->start[block + 1] - row0, base = m->x->row_ptr[row0];
-    const int64_t *ptr = t->ptr + row0 * t->tiles;
-    if (!array) return;
-    char *to = (char *)array + (size_t)base * size;
-    memcpy(spare, to, (size_t)(m->x->row_ptr[row0 + rows] - base) * size);
-    for (int64_t i = 0; i < rows; i++) {
-        int64_t in_row = m->x->row_ptr[row0 + i] - base;
-        for (int32_t tile = 0; tile < t->tiles; tile++) {
-            int64_t k = tile * rows + i, in_tile = ptr[k] - base, n = ptr[k + 1] - ptr[k];
-            if (m->back)
-                memcpy(to + (size_t)in_row * size, spare + (size_t)in_tile * size, (size_t)n * size);
-            else
-                memcpy(to + (size_t)in_tile * size, spare + (size_t)in_row * size, (size_t)n * size);
-            in_row += n;
-        }
+    const int64_t *row_ptr = b->m->x->row_ptr + b->row0;
+    for (int64_t i = 0; i < b->rows; i++) {
+        for (int32_t tile = 0; tile < b->m->tiling->tiles; tile++)
+            b->next[tile] = b->ptr[tile * b->rows + i] - b->base;
+        for (int64_t p = row_ptr[i] - b->base; p < row_ptr[i + 1] - b->base; p++)
+            memcpy(to + (size_t)b->next[b->m->to->tile[col[p]]]++ * size, from + (size_t)p * size, size);
     }
 }
 
-static void place_task(int64_t block, void *ctx)
+static void move_array(const block_move *b, void *array, size_t size)
 {
-    const move *m = ctx;
-    place(m->x, m->tiling, (int32_t)block);
+    if (!array) return;
+    const int32_t *col = b->m->x->col + b->base;
+    char *to = (char *)array + (size_t)b->base * size;
+    memcpy(b->spare, to, (size_t)b->n * size);
+    if (size == sizeof(float)) /* copied as one word each */
+        move_entries(b, col, b->spare, sizeof(float), to);
+    else
+        move_entries(b, col, b->spare, sizeof(double), to);
+}
+
+/* After the others, which need to know the columns. */
+static void move_columns(const block_move *b)
+{
+    int32_t *col = b->m->x->col + b->base;
+    memcpy(b->spare, col, (size_t)b->n * sizeof *col);
+    move_entries(b, (const int32_t *)(const void *)b->spare, b->spare, sizeof *col, (char *)col);
+    for (int64_t p = 0; p < b->n; p++) col[p] = b->m->to->position[col[p]];
 }
 
 /* Every worker has blocks of its own. */
 static void move_task(int64_t worker, void *ctx)
 {
     const move *m = ctx;
-    char *spare = m->spare + worker * m->room;
-    for (int64_t block = worker; block < m->tiling->blocks; block += m->workers) {
-        move_array(m, (int32_t)block, m->x->col, sizeof *m->x->col, spare);
-        move_array(m, (int32_t)block, m->x->val_f, sizeof *m->x->val_f, spare);
-        move_array(m, (int32_t)block, m->x->val_d, sizeof *m->x->val_d, spare);
-        move_array(m, (int32_t)block, m->x->weight, sizeof *m->x->weight, spare);
+    const gcg_csr *x = m->x;
+    const gcg_csr_tiling *t = m->tiling;
+    for (int64_t block = worker; block < t->blocks; block += m->workers) {
+        int64_t row0 = t->start[block], rows = t->start[block + 1] - row0, base = x->row_ptr[row0];
+        block_move b = {m,
+                        row0,
+                        rows,
+                        base,
+                        x->row_ptr[row0 + rows] - base,
+                        t->ptr + row0 * t->tiles,
+                        m->spare + worker * m->room,
+                        m->next + worker * t->tiles};
+        move_array(&b, x->val_f, sizeof *x->val_f);
+        move_array(&b, x->val_d, sizeof *x->val_d);
+        move_array(&b, x->weight, sizeof *x->weight);
+        move_columns(&b);
     }
 }
 
-static gcg_status move_begin(move *m, gcg_err *err)
+static gcg_status move_all(move *m, gcg_err *err)
 {
     const gcg_csr_tiling *t = m->tiling;
-    const int64_t size = m->x->val_d ? sizeof(double) : sizeof(float); /* an index takes 4 bytes, too */
+    const int64_t size = m->x->val_d ? sizeof(double) : sizeof(float); /* a column takes 4 bytes, too */
     for (int32_t b = 0; b < t->blocks; b++) {
         int64_t bytes = (m->x->row_ptr[t->start[b + 1]] - m->x->row_ptr[t->start[b]]) * size;
         if (bytes > m->room) m->room = bytes;
     }
     m->workers = gcg_par_threads() < t->blocks ? gcg_par_threads() : t->blocks;
     m->spare = gcg_mem_alloc_array(m->workers, (size_t)m->room);
-    return m->spare ? GCG_OK : gcg_fail_memory(err, "tiles");
+    m->next = gcg_mem_alloc_array(m->workers * t->tiles, sizeof *m->next);
+    int enough = m->spare && m->next;
+    if (enough) {
+        gcg_par_blocks(t->blocks, place_task, m);
+        t->ptr[(int64_t)m->x->rows * t->tiles] = m->x->nnz;
+        gcg_par_blocks(m->workers, move_task, m);
+    }
+    gcg_mem_free(m->spare);
+    gcg_mem_free(m->next);
+    return enough ? GCG_OK : gcg_fail_memory(err, "tiles");
 }
 
-static void release(gcg_csr_tiling *t)
+/* On success the columns of o are x's. */
+static gcg_status arrange(gcg_csr *x, int32_t blocks, order *o, gcg_err *err)
 {
-    gcg_mem_free(t->start);
-    gcg_mem_free(t->ptr);
-    *t = (gcg_csr_tiling){0};
-}
-
-gcg_status gcg_csr_tile(gcg_csr *x, int32_t blocks, int32_t tiles, gcg_err *err)
-{
-    gcg_csr_tiling t = {.blocks = blocks, .tiles = tiles};
-    int64_t count = (int64_t)x->rows * tiles + 1;
+    gcg_csr_tiling t = {.blocks = blocks, .tiles = o->tiles, .column = o->column};
     t.start = gcg_mem_alloc_array((int64_t)blocks + 1, sizeof *t.start);
-    t.ptr = gcg_mem_alloc_array(count, sizeof *t.ptr);
-    move m = {.x = x, .tiling = &t};
+    t.ptr = gcg_mem_alloc_array((int64_t)x->rows * t.tiles + 1, sizeof *t.ptr);
     gcg_status status = t.start && t.ptr ? GCG_OK : gcg_fail_memory(err, "tiles");
     if (!status) {
         gcg_csr_cut_rows(x, blocks, t.start);
-        status = move_begin(&m, err);
+        status = move_all(&(move){.x = x, .tiling = &t, .to = o}, err);
     }
     if (status) {
-        release(&t);
+        gcg_mem_free(t.start);
+        gcg_mem_free(t.ptr);
         return status;
     }
-    gcg_par_blocks(blocks, place_task, &m);
-    t.ptr[count - 1] = x->nnz;
-    gcg_par_blocks(m.workers, move_task, &m);
-    gcg_mem_free(m.spare);
     x->tiling = t;
+    o->column = NULL;
     return GCG_OK;
 }
 
-gcg_status gcg_csr_untile(gcg_csr *x, gcg_err *err)
+gcg_status gcg_csr_tile(gcg_csr *x, int32_t blocks, gcg_tile_size least, gcg_err *err)
 {
-    move m = {.x = x, .tiling = &x->tiling, .back = 1};
-    if (!x->tiling.ptr) return GCG_OK;
-    gcg_status status = move_begin(&m, err);
-    if (status) return status;
-    gcg_par_blocks(m.workers, move_task, &m);
-    gcg_mem_free(m.spare);
-    release(&x->tiling);
-    return GCG_OK;
+    order o = {0};
+    gcg_status status = cut_columns(x, least, &o, err);
+    if (!status) status = arrange(x, blocks, &o, err);
+    gcg_mem_free(o.column);
+    gcg_mem_free(o.position);
+    gcg_mem_free(o.tile);
+    return status;
 }
 
-int64_t gcg_csr_tiling_bytes(int32_t rows, int32_t tiles)
+int64_t gcg_csr_tiling_bytes(int32_t rows, int32_t cols, int32_t tiles)
 {
-    return tiles > 1 ? (int64_t)rows * tiles * (int64_t)sizeof(int64_t) : 0;
+    return (int64_t)rows * tiles * (int64_t)sizeof(int64_t) + (int64_t)cols * (int64_t)sizeof(int32_t);
 }
 
 int gcg_csr_next_run(const gcg_csr *x, gcg_csr_run *run)
