@@ -239,14 +239,16 @@ lint-sizes:
 # Asks apt only when something is missing.
 DEPS = gcc libc6-dev pkg-config libopenblas-dev liblapacke-dev libarpack2-dev zlib1g-dev libzip-dev check gnuplot-nox python3
 DEPS_LINT = $(DEPS) autoconf clang clang-format clang-tidy cppcheck mandoc shellcheck valgrind libclang-rt-14-dev libomp-dev
-# Used where they are found; the build does without.
-DEPS_OPTIONAL = libisal-dev
+# Used where they are found; the build (libisal-dev) and the tests (parallel) do without.
+DEPS_OPTIONAL = libisal-dev parallel
+install_optional = @for package in $(DEPS_OPTIONAL); do \
+  tests/install-packages.sh $$package || echo "make $@: going on without $$package"; done
 deps:
 	@tests/install-packages.sh $(DEPS)
-	@tests/install-packages.sh $(DEPS_OPTIONAL) || echo 'make deps: going on without $(DEPS_OPTIONAL)'
+	$(install_optional)
 deps-lint:
 	@tests/install-packages.sh $(DEPS_LINT)
-	@tests/install-packages.sh $(DEPS_OPTIONAL) || echo 'make deps-lint: going on without $(DEPS_OPTIONAL)'
+	$(install_optional)
 
 # ---- install, dist ----
 MAN1 := $(wildcard man/*.1)

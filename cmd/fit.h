@@ -266,10 +266,11 @@ typedef struct {
     gcg_checkpoint_reader reader; /* --resume; it stands where the next function goes on reading */
     gcg_state_stream in;
     gcg_checkpoints hooks;
-    uint64_t data, valid; /* fingerprints of the training ratings, and of what the model is chosen by */
-    int64_t iter;         /* that the run goes on from */
-    double last;          /* when the last one was written, or the solver began */
-    int written, failed;  /* of this run; the last one was not written, for the reason in err */
+    /* fingerprints of the training ratings, of their weights, and of what the model is chosen by */
+    uint64_t data, weights, valid;
+    int64_t iter;        /* that the run goes on from */
+    double last;         /* when the last one was written, or the solver began */
+    int written, failed; /* of this run; the last one was not written, for the reason in err */
     gcg_err err;
 } fit_checkpoint;
 

@@ -41,6 +41,7 @@ typedef struct {
     point last;   /* the lambda before */
     double least; /* RMSE of this walk */
     int rises, most_rises, later, cut;
+    unsigned walked[GCG_CENTER_BOTH + 1]; /* bit k: this centring was tried with exponents[k] */
     point around[3]; /* before the best of all, that one, and after it; lambda 0: there is none */
 } candidate;
 
@@ -140,11 +141,6 @@ static gcg_status try_lambdas(fit_run *f, candidate *c, const double *lambda)
     return status;
 }
 
-static gcg_status try_candidate(fit_run *f, candidate *c)
-{
-    return try_lambdas(f, c, NULL);
-}
-
 /* Between the best lambda and those beside it: where the parabola in log lambda through the three is least.
  */
 static gcg_status try_between(fit_run *f, candidate *c)
@@ -166,14 +162,26 @@ double fit_lambda_for(double lambda, int64_t n, int64_t m)
 static const double exponents[] = {1, 0.8, 0.5, 0}; /* the ranks rise in this order, and the cost */
 enum { EXPONENTS = sizeof exponents / sizeof *exponents, FIRST = 1 /* 0.8, best on MovieLens */ };
 
+/* Whether c->center with exponents[at] is still to be tried; one that was is no better than the best. */
+static int is_new(const candidate *c, int at)
+{
+    return at >= 0 && at < EXPONENTS && !(c->walked[c->center] >> at & 1);
+}
+
+static gcg_status try_norm(fit_run *f, candidate *c, int at)
+{
+    c->norm.exponent_user = c->norm.exponent_item = exponents[at];
+    c->walked[c->center] |= 1u << at;
+    return try_lambdas(f, c, NULL);
+}
+
 /* Tries exponents[at], and on in steps of `step` as long as each is better than all before. */
 static gcg_status try_norms(fit_run *f, candidate *c, int at, int step)
 {
     gcg_status status = GCG_OK;
-    for (int better = 1; at >= 0 && at < EXPONENTS && better && !status && !c->cut; at += step) {
+    for (int better = 1; better && is_new(c, at) && !status && !c->cut; at += step) {
         double before = f->choice.valid_rmse;
-        c->norm.exponent_user = c->norm.exponent_item = exponents[at];
-        status = try_candidate(f, c);
+        status = try_norm(f, c, at);
         better = f->choice.valid_rmse < before;
     }
     return status;
@@ -201,16 +209,13 @@ static gcg_status try_norms_beside(fit_run *f, candidate *c)
  * they are not: those beside it are tried, too. */
 static gcg_status try_center(fit_run *f, candidate *c, int center)
 {
-    const int asides = center == GCG_CENTER_BOTH && !f->s.has_norm_weights;
-    const int at = asides ? best_exponent(c) : 0;
     c->center = center;
     c->norm = c->best_norm;
-    gcg_status status = try_candidate(f, c);
-    for (int i = at - 1; i <= at + 1 && asides && !status && !c->cut; i += 2) {
-        if (i < 0 || i >= EXPONENTS) continue;
-        c->norm.exponent_user = c->norm.exponent_item = exponents[i];
-        status = try_candidate(f, c);
-    }
+    if (f->s.has_norm_weights) return try_lambdas(f, c, NULL);
+    const int at = best_exponent(c);
+    gcg_status status = try_norm(f, c, at);
+    for (int i = at - 1; i <= at + 1 && center == GCG_CENTER_BOTH && !status && !c->cut; i += 2)
+        if (is_new(c, i)) status = try_norm(f, c, i);
     return status;
 }
 
@@ -229,8 +234,7 @@ static gcg_status try_centers(fit_run *f, candidate *c, int tried)
 static gcg_status try_all(fit_run *f, candidate *c)
 {
     const int first = c->center, norm_is_free = !f->s.has_norm_weights;
-    if (norm_is_free) c->norm.exponent_user = c->norm.exponent_item = exponents[FIRST];
-    gcg_status status = try_candidate(f, c);
+    gcg_status status = norm_is_free ? try_norm(f, c, FIRST) : try_lambdas(f, c, NULL);
     if (!status && !c->cut && norm_is_free) status = try_norms_beside(f, c);
     if (!status && !c->cut && !f->s.has_center) status = try_centers(f, c, first);
     if (status || c->cut || !norm_is_free || c->best_center == first) return status;

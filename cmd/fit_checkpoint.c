@@ -30,14 +30,14 @@ static gcg_status pass_text(const gcg_state_stream *s, char **text, gcg_err *err
 
 /* What the fit belongs to. */
 typedef struct {
-    int64_t users, items, ratings, data, valid;
+    int64_t users, items, ratings, data, weights, valid;
 } facts;
 
 static gcg_status pass_facts(const gcg_state_stream *s, facts *t, gcg_err *err)
 {
-    int64_t *const all[] = {&t->users, &t->items, &t->ratings, &t->data, &t->valid};
+    int64_t *const all[] = {&t->users, &t->items, &t->ratings, &t->data, &t->weights, &t->valid};
     gcg_status status = GCG_OK;
-    for (int i = 0; i < 5 && !status; i++) status = gcg_state_integer(s, all[i], err);
+    for (int i = 0; i < 6 && !status; i++) status = gcg_state_integer(s, all[i], err);
     return status;
 }
 
@@ -152,7 +152,8 @@ static gcg_status pass_run(const gcg_state_stream *s, fit_run *f, gcg_err *err)
 static facts facts_of(const fit_run *f)
 {
     const gcg_csr *x = &f->d.ratings.x;
-    return (facts){x->rows, x->cols, x->nnz, (int64_t)f->checkpoint.data, (int64_t)f->checkpoint.valid};
+    const fit_checkpoint *c = &f->checkpoint;
+    return (facts){x->rows, x->cols, x->nnz, (int64_t)c->data, (int64_t)c->weights, (int64_t)c->valid};
 }
 
 /* ---- writing ---- */
@@ -245,9 +246,14 @@ static gcg_status compare(const fit_run *f, const facts *then, gcg_err *err)
                         then->ratings, then->users, then->items, now.ratings, now.users, now.items);
     if (then->data != now.data)
         return gcg_fail(err, GCG_ERR_DATA, name, 0, 0,
-                        "is of other ratings or ids than those of TRAIN, or weights, though as many: give "
-                        "the same data and "
-                        "reading options");
+                        "is of other ratings or ids than those of TRAIN, though as many: give the same data "
+                        "and reading options");
+    if (then->weights != now.weights)
+        return gcg_fail(err, GCG_ERR_DATA, name, 0, 0,
+                        !now.weights    ? "is of ratings with weights: name their column, --weights COL"
+                        : then->weights ? "is of other weights than those of --weights: give the same data "
+                                          "and column"
+                                        : "is of ratings without weights: leave --weights out");
     if (then->valid != now.valid)
         return gcg_fail(err, GCG_ERR_DATA, name, 0, 0,
                         "is of other validation ratings than those of --valid, by which the model is chosen");
@@ -276,6 +282,7 @@ gcg_status fit_checkpoint_data(fit_run *f, gcg_err *err)
     fit_checkpoint *c = &f->checkpoint;
     if (!c->path && !f->s.resume) return GCG_OK;
     gcg_status status = gcg_ratings_fingerprint(&f->d.ratings, &c->data, err);
+    if (!status) status = gcg_weights_fingerprint(&f->d.ratings.x, &c->weights, err);
     if (f->s.keep == FIT_KEEP_BEST || f->s.command == FIT_PATH || f->s.lambda_auto)
         c->valid = gcg_pairs_fingerprint(&f->d.valid.pairs);
     return status || !f->s.resume ? status : open_resumed(f, err);

@@ -228,6 +228,23 @@ START_TEST(a_fingerprint_tells_ratings_apart_and_knows_the_same_again)
 }
 END_TEST
 
+START_TEST(so_does_that_of_weights)
+{
+    float weight[] = {1, 2, 0.5f}, others[] = {1, 2, 0.25f};
+    gcg_csr x = {.rows = 2, .cols = 2, .nnz = 3, .weight = weight}, y = x, none = x;
+    uint64_t own, again, other, without;
+    y.weight = others;
+    none.weight = NULL;
+    ck_assert_int_eq(gcg_weights_fingerprint(&x, &own, &err), GCG_OK);
+    ck_assert_int_eq(gcg_weights_fingerprint(&y, &other, &err), GCG_OK);
+    ck_assert_int_eq(gcg_weights_fingerprint(&none, &without, &err), GCG_OK);
+    ck_assert(own != 0 && own != other && without == 0);
+    others[2] = 0.5f;
+    ck_assert_int_eq(gcg_weights_fingerprint(&y, &again, &err), GCG_OK);
+    ck_assert(own == again);
+}
+END_TEST
+
 START_TEST(so_does_that_of_pairs)
 {
     int32_t user[] = {0, 1, -1}, item[] = {2, 2, 0}, other[] = {2, 1, 0};
@@ -258,6 +275,7 @@ int main(void)
     tcase_add_test(tests, a_signal_handler_can_take_the_temporary_file_away);
     tcase_add_test(tests, a_failing_allocation_leaves_nothing_behind);
     tcase_add_test(tests, a_fingerprint_tells_ratings_apart_and_knows_the_same_again);
+    tcase_add_test(tests, so_does_that_of_weights);
     tcase_add_test(tests, so_does_that_of_pairs);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);

@@ -154,7 +154,38 @@ ok "a checkpoint is left" test -s half.ckpt
 cp half.ckpt kept.ckpt
 resumed() { "$GCG" fit --quiet --log none --max-iter 500 --resume kept.ckpt --weights w -o half data.csv && [ "$(member half U.npy)" = "$(member m U.npy)" ]; }
 ok "a fit goes on from it to the same bytes" resumed
-not_ok_if "but not without the weights" fit --max-iter 500 --resume kept.ckpt -o half data.csv
-ok "and says why" grep -q 'other ratings or ids than those of TRAIN, or weights' err
-not_ok_if "nor with others" fit --max-iter 500 --resume kept.ckpt --weights four -o half data.csv
+fit --lambda 2 --gap 1e-8 --max-iter 2 -o bare data.csv
+refused() { # PATTERN OPTION...
+    fit --max-iter 500 "${@:2}" -o refused data.csv
+    [ $? = 4 ] && grep -q -- "$1" err && [ ! -e refused ] || { cat err; return 1; }
+}
+ok "but not without the weights" refused 'kept.ckpt: error: is of ratings with weights: name their column, --weights COL' --resume kept.ckpt
+ok "nor with weights of 1" refused 'is of ratings with weights' --resume kept.ckpt --weights one
+ok "nor with others" refused 'kept.ckpt: error: is of other weights than those of --weights' --resume kept.ckpt --weights four
+ok "nor one without weights with some" refused 'bare.ckpt: error: is of ratings without weights: leave --weights out' --resume bare.ckpt --weights w
+by_other_ways() { # the column by number, the lines turned round, a store
+    local file options
+    for options in "4 data.csv" "w reversed.csv" "w w.gcs"; do
+        file=${options#* }
+        "$GCG" fit --quiet --log none --max-iter 500 --resume kept.ckpt --weights "${options% *}" -o half "$file" && [ "$(member half U.npy)" = "$(member m U.npy)" ] || { echo "$options"; return 1; }
+    done
+}
+ok "but with the same weights from elsewhere" by_other_ways
+chosen() { # fit --lambda auto and path, ended after some fits, go on to the same bytes
+    local kind
+    for kind in "fit --lambda auto --center none --norm-weights 0.5" "path --lambdas 8,4,2 --holdout 0.2"; do
+        rm -f a.* b.*
+        # shellcheck disable=SC2086 # the words are options
+        "$GCG" $kind --quiet --gap 1e-6 --weights w --log a.log -o a.m data.csv || return 1
+        # shellcheck disable=SC2086
+        "$GCG" $kind --quiet --gap 1e-6 --weights w --checkpoint-every 0 --log b.log -o b.m data.csv &
+        local pid=$!
+        for _ in {1..500}; do [ -s b.m.ckpt ] && break; sleep 0.01; done
+        kill -KILL $pid
+        wait $pid
+        [ ! -s b.m.ckpt ] || "$GCG" "${kind%% *}" --quiet --weights w --resume b.m.ckpt --log b.log -o b.m data.csv || return 1
+        cmp a.m b.m || return 1
+    done
+} 2>/dev/null
+ok "a path, and lambda auto, that are killed go on to the same bytes" chosen
 done_testing

@@ -28,6 +28,9 @@ ok "a tenth was held out" tenth
 ok "to the gap that was asked for" awk -v g="$(member m.done gap)" 'BEGIN { exit !(g <= 1e-4) }'
 every() { for c in none global user item both; do grep -q "^# tried	$c	" log || { echo "no $c"; return 1; }; done; test "$(grep '^# tried' log | cut -f 3 | sort -u | wc -l)" -ge 2; }
 ok "every centring was tried, and several norms" every
+# in its last try it comes back to one of them
+once() { sed -n 's/^# tried\t//p' log | sed '$d' | cut -f 1-4 | uniq | sort | uniq -d | { ! grep .; }; }
+ok "no centring is walked twice with one norm" once
 # the path of that centring and norm that has the best RMSE: the last try lies within a step of its best lambda
 parabola() { sed -n 's/^# tried\t//p' log | awk -F '\t' '{ c[NR] = $1 $2; l[NR] = $5; r[NR] = $8; if (NR == 1 || $8 < least) { before = b; least = $8; b = NR } }
     END { if (b == NR) b = before; a = l[b - 1]; z = l[b + 1]; exit !(c[NR] == c[b] && l[NR] < a && l[NR] > z && l[NR] != l[b] && c[b + 1] == c[b]) }'; }

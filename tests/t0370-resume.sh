@@ -185,7 +185,7 @@ flipped() { # at every 97th byte
     done
 }
 ok "one with a changed byte, wherever" flipped
-newer() { cp kept.ckpt new; printf '\003' | dd of=new bs=1 seek=16 conv=notrunc 2>/dev/null; refused 4 'is a checkpoint of version 3, this gcg-mc reads version 2' --resume new train.tsv; }
+newer() { cp kept.ckpt new; printf '\004' | dd of=new bs=1 seek=16 conv=notrunc 2>/dev/null; refused 4 'is a checkpoint of version 4, this gcg-mc reads version 3' --resume new train.tsv; }
 ok "one of a newer version, naming both" newer
 
 # ---- an old checkpoint, and one that cannot be written ----

@@ -79,6 +79,8 @@ else
 fi
 
 # ---- GNU parallel ----
+export PARALLEL_HOME=$T/parallel # where it keeps that its notice was read
+mkdir "$PARALLEL_HOME"
 if parallel --version 2>/dev/null </dev/null | grep -q GNU; then
     sweep() { parallel --citation <<<"will cite" >/dev/null 2>&1; "$batch/sweep.sh" 2 train.csv valid.csv models >table 2>err || { cat err; return 1; }; [ "$(wc -l <table)" = 12 ] && sort -nc table; }
     ok "a sweep fits every pair of settings and lists them, best first" sweep
@@ -86,6 +88,14 @@ if parallel --version 2>/dev/null </dev/null | grep -q GNU; then
     ok "each model is that of the fit alone" same
     twice() { touch mark && sleep 0.01 && "$batch/sweep.sh" 2 train.csv valid.csv models >table2 2>err && cmp table table2 && [ -z "$(find models -newer mark -name 'ratio*')" ]; }
     ok "a second run leaves out what is done" twice
+    # One fit of another sweep has no time.
+    printf '#!/bin/sh\ncase $* in *ratio-0.1.norm-0.5*) exec "$GCG" "$@" --max-time 1e-9 ;; esac\nexec "$GCG" "$@"\n' >bin/hasty
+    chmod +x bin/hasty
+    cut_sweep() { GCG_MC=$PWD/bin/hasty "$batch/sweep.sh" 2 train.csv valid.csv cut >table2 2>err; }
+    exits 3 "a sweep ends with the status of a fit that failed" cut_sweep
+    ok "which leaves its checkpoint" test -s cut/ratio-0.1.norm-0.5.ckpt -a ! -s table2
+    on() { "$batch/sweep.sh" 2 train.csv valid.csv cut >table2 2>err && cmp table table2 && [ ! -e cut/ratio-0.1.norm-0.5.ckpt ] && cmp {models,cut}/ratio-0.1.norm-0.5; }
+    ok "started again it goes on from there, to the same models" on
 else
     skip "a sweep fits every pair of settings and lists them, best first" "no GNU parallel here"
     one() { mkdir -p models && "$batch/sweep.sh" fit train.csv valid.csv models 0.1 0.8 2>err && "$GCG" fit --quiet --lambda-ratio 0.1 --norm-weights 0.8 --center both --log none -o one train.csv && cmp one models/ratio-0.1.norm-0.8; }

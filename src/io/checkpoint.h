@@ -12,7 +12,7 @@
 #include "base/status.h"
 #include "io/output.h"
 
-enum { GCG_CHECKPOINT_VERSION = 2, GCG_CHECKPOINT_BLOCK = 1 << 20 };
+enum { GCG_CHECKPOINT_VERSION = 3, GCG_CHECKPOINT_BLOCK = 1 << 20 };
 
 /* ---- writing ---- */
 

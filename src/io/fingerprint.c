@@ -58,10 +58,13 @@ gcg_status gcg_ratings_fingerprint(const gcg_ratings *r, uint64_t *hash, gcg_err
     gcg_status status =
         hash_array(x->row_ptr, ((int64_t)x->rows + 1) * (int64_t)sizeof *x->row_ptr, x->map, hash, err);
     if (!status) status = hash_array(x->col, x->nnz * (int64_t)sizeof *x->col, x->map, hash, err);
-    if (!status) status = hash_array(values, x->nnz * value_bytes, x->map, hash, err);
-    if (!status && x->weight)
-        status = hash_array(x->weight, x->nnz * (int64_t)sizeof *x->weight, x->map, hash, err);
-    return status;
+    return status ? status : hash_array(values, x->nnz * value_bytes, x->map, hash, err);
+}
+
+gcg_status gcg_weights_fingerprint(const gcg_csr *x, uint64_t *hash, gcg_err *err)
+{
+    *hash = 0;
+    return x->weight ? hash_array(x->weight, x->nnz * (int64_t)sizeof *x->weight, x->map, hash, err) : GCG_OK;
 }
 
 uint64_t gcg_pairs_fingerprint(const gcg_pairs *p)

@@ -7,8 +7,10 @@
 #include "base/status.h"
 #include "io/ratings.h"
 
-/* Of ids, pattern and values as they are stored. */
+/* Of ids, pattern and values as they are stored, without weights. */
 gcg_status gcg_ratings_fingerprint(const gcg_ratings *r, uint64_t *hash, gcg_err *err);
+/* Of the weights; 0 when there are none. */
+gcg_status gcg_weights_fingerprint(const gcg_csr *x, uint64_t *hash, gcg_err *err);
 /* Of pairs and their values. */
 uint64_t gcg_pairs_fingerprint(const gcg_pairs *p);
 
