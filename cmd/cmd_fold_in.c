@@ -281,7 +281,7 @@ static void tell(const fold_settings *s, const fold *f)
                        " users have no rating of an item that the model knows: they get the "
                        "items by their mean",
                        f->without, x->rows);
-    if (!x->weight && strstr(f->model->options_json, "\n    \"weights\": true"))
+    if (!x->weight && gcg_model_flag(f->model, "weights"))
         report_note("the fit had weights, these ratings weigh 1 each; --weights COL reads theirs");
     if (s->exclude.count == 0 && s->n > 0)
         report_note("only the pairs of RATINGS are left out; --exclude FILE leaves out more");

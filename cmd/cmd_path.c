@@ -1,4 +1,5 @@
 /* gcg-mc path: fits at falling lambdas, the best one kept. The fits are those of gcg-mc fit: see fit.h. */
+#define _POSIX_C_SOURCE 200809L
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -34,13 +35,19 @@ static int is_better(const path *p, const fit_log_row *now)
     return isnan(now->valid_rmse) ? isnan(best->valid_rmse) : !(now->valid_rmse >= best->valid_rmse);
 }
 
+/* A row that is replayed has its model from before the checkpoint. */
 static gcg_status write_numbered(const fit_run *f, const fit_outcome *o, int number, gcg_err *err)
 {
     int64_t size = (int64_t)strlen(f->s.output) + 16;
     char *name = gcg_mem_alloc_array(size, 1);
+    gcg_status status = GCG_OK;
     if (!name) return gcg_fail_memory(err, "file name");
     snprintf(name, (size_t)size, "%s.%d", f->s.output, number);
-    gcg_status status = fit_write_model(o, name, err);
+    if (!f->walk.replayed)
+        status = fit_write_model(o, name, err);
+    else if (access(name, F_OK) != 0)
+        report_warning("%s is not there: it was written before the checkpoint, and is not written again",
+                       name);
     gcg_mem_free(name);
     return status;
 }
@@ -85,8 +92,7 @@ static gcg_status take_model(fit_run *f, int *stop, void *user)
         fit_log_phase("writing", NAN, &f->log);
         if (better) status = fit_walk_keep(f);
         if (!status && better) status = write_best(f, &o);
-        if (!status && f->s.keep_all && !f->walk.replayed)
-            status = write_numbered(f, &o, p->count + 1, &f->err);
+        if (!status && f->s.keep_all) status = write_numbered(f, &o, p->count + 1, &f->err);
         if (status) return status;
         if (better) {
             p->best = p->count;

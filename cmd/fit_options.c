@@ -591,7 +591,8 @@ static int check_solver(const fit_settings *s)
                           : gcg_norm_is_weighted(&s->norm) ? "norm-weights"
                           : s->reading.weights             ? "weights"
                           : s->resume                      ? "resume"
-                          : s->checkpoint || s->has_every  ? "checkpoint"
+                          : s->checkpoint                  ? "checkpoint"
+                          : s->has_every                   ? "checkpoint-every"
                                                            : NULL;
     if (s->solver == FIT_SOLVER_GCG) return 0;
     if (foreign)

@@ -13,6 +13,7 @@
 #include "base/parallel.h"
 #include "cmd/fit.h"
 #include "cmd/report.h"
+#include "cmd/signals.h"
 #include "cmd/threads.h"
 #include "io/output.h"
 #include "solvers/als_cg.h"
@@ -26,8 +27,8 @@ static gcg_status (*const solvers[])(const gcg_csr *x, const gcg_solver_settings
     [FIT_SOLVER_SOFT_IMPUTE] = gcg_soft_impute,
 };
 
-/* SIGINT and SIGTERM ask the solver to stop after its step; the second time, and as long as there is nothing
- * that could be written, the program ends at once. */
+/* SIGINT, SIGTERM and SIGHUP ask the solver to stop after its step; the second time, and as long as there is
+ * nothing that could be written, the program ends at once. */
 static volatile sig_atomic_t is_solving, checkpoint_wanted;
 
 static void on_signal(int number)
@@ -55,11 +56,9 @@ int fit_checkpoint_wanted(void)
 
 static void catch_signals(void)
 {
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    action.sa_handler = on_checkpoint_signal;
-    sigaction(SIGUSR1, &action, NULL);
+    struct sigaction checkpoint = {.sa_handler = on_checkpoint_signal, .sa_flags = SA_RESTART};
+    sigaction(SIGUSR1, &checkpoint, NULL);
+    signals_catch_end(on_signal, 0);
 }
 
 /* The rank limit that the solver gets: none when it cannot bind; to comparators it is the rank. */

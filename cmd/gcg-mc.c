@@ -66,6 +66,7 @@ int main(int argc, char **argv)
     memory_return_freed();
     signal(SIGPIPE, SIG_IGN); /* a closed pipe is a write error, which each subcommand handles */
     signal(SIGXFSZ, SIG_IGN); /* and so is a file that grows over the limit of ulimit -f */
+    signal(SIGUSR1, SIG_IGN); /* asks for a checkpoint; only some subcommands have any */
     signal(SIGBUS, on_lost_page);
     gcg_blas_init();
     if (argc < 2) {

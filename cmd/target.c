@@ -9,6 +9,7 @@
 
 #include "base/interrupt.h"
 #include "cmd/report.h"
+#include "cmd/signals.h"
 #include "io/paths.h"
 
 static void on_signal(int number)
@@ -19,9 +20,7 @@ static void on_signal(int number)
 
 void target_catch_signals(void)
 {
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART | (int)SA_RESETHAND};
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+    signals_catch_end(on_signal, (int)SA_RESETHAND);
 }
 
 static gcg_status write_file(void *user, const void *bytes, size_t length, gcg_err *err)

@@ -17,7 +17,8 @@ typedef struct {
     int write_error; /* errno of a failed write */
 } target;
 
-/* The first SIGINT or SIGTERM stops the run at its next write, so that no temporary file stays behind. */
+/* The first SIGINT, SIGTERM or SIGHUP stops the run at its next write, so that no temporary file stays
+ * behind. */
 void target_catch_signals(void);
 
 /* t is zeroed before; sink is where to write. */

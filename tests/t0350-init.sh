@@ -59,6 +59,19 @@ ok "to the same optimum" near "$(last objective w.log)" "$(last objective c.log)
 ok "a rank limit cuts the start" bash -c '"$GCG" fit --quiet --lambda 6 --rank 2 --init near -o w all.tsv >log 2>/dev/null; test $? = 3'
 ok "to that rank" test "$(last rank)" = 2
 
+# ---- going on from a checkpoint ----
+cut_start() { "$GCG" fit --quiet --lambda 6 --gap 1e-9 --init old --max-iter 1 --log r.log -o r all.tsv 2>err; }
+goes_on() { # without --init: where it started from is in the state
+    "$GCG" fit --quiet --lambda 6 --gap 1e-9 --init old --log u.log -o u all.tsv || return 1
+    [ "$(last iter u.log)" -gt 2 ] || { echo "only $(last iter u.log) iterations"; return 1; }
+    cp r.ckpt kept.ckpt && "$GCG" fit --quiet --resume kept.ckpt --max-iter 500 --log r.log -o r all.tsv && cmp r u &&
+        diff <(grep -v '^#' r.log | cut -f 1,3-) <(grep -v '^#' u.log | cut -f 1,3-)
+}
+exits 3 "a fit with --init that is cut" cut_start
+ok "goes on to the bytes of the fit that was not" goes_on
+exits 2 "and takes no other start" fit --resume kept.ckpt --init near -o w all.tsv
+ok "which it says" says '--init and --resume: give one of them'
+
 # ---- what is refused ----
 head -c 300 near >short
 exits 4 "a model that was cut is refused" fit --lambda 6 --init short -o w all.tsv

@@ -152,6 +152,30 @@ left() { # SIGTERM: 75, a checkpoint, and what there is at PREFIX says that it i
     test $code = 75 && test -s slow.ckpt && test ! -e slow.done && says 'stopped by a signal after [0-9]* fits and' && grep -aq '"status": "coarse"' slow
 }
 ok "with them SIGTERM ends it with 75, and the best so far says that it was only to choose by" left
+list=$(seq -s, 40 -2 2)
+killed_path() { # fails when the path was sooner
+    rm -f kept kept.* && cp p kept.1 && echo "no model" >kept.15 || return 1
+    "$GCG" path --quiet --gap 1e-9 --lambdas "$list" --keep-all --checkpoint-every 0 --log kept.log -o kept train.tsv &
+    local pid=$!
+    for _ in $(seq 600); do
+        test "$(grep -c '^# summary' kept.log 2>/dev/null)" -ge 3 && break
+        sleep 0.01
+    done
+    kill -KILL $pid
+    wait $pid
+    cp kept.ckpt cut.ckpt
+} 2>/dev/null
+numbered() { # a path with --keep-all that is killed, over the numbered models of an older one
+    "$GCG" path --quiet --gap 1e-9 --lambdas "$list" --keep-all --log whole.log -o whole train.tsv || return 1
+    killed_path || killed_path || killed_path || return 1
+    rm -f kept && mkdir -p elsewhere && "$GCG" path --quiet --resume cut.ckpt --log kept.log -o kept train.tsv || return 1
+    local k
+    for k in '' .{1..20}; do cmp "kept$k" "whole$k" || return 1; done
+}
+ok "--keep-all goes on to the same models, over those that stand there" numbered
+moved() { "$GCG" path --resume cut.ckpt --log none -o elsewhere/kept train.tsv 2>err && test ! -e elsewhere/kept.1 && cmp elsewhere/kept.20 whole.20 && cmp elsewhere/kept whole; }
+ok "under another PREFIX it goes on, too" moved
+ok "and a warning names the models that are missing there" says 'warning: elsewhere/kept.1 is not there: it was written before the checkpoint'
 refused() { local code=0; "$GCG" "${@:3}" --log none 2>err || code=$?; test $code = "$1" && says "$2" || { echo "status $code"; cat err; return 1; }; }
 ok "another subcommand refuses the checkpoint" refused 2 'slow.ckpt is a checkpoint of gcg-mc path: go on' fit --resume slow.ckpt -o f train.tsv
 ok "another gap is refused" refused 2 '--gap 1e-05: the fit that slow.ckpt is of had 1e-09' path --resume slow.ckpt --gap 1e-5 --valid valid.tsv -o slow train.tsv

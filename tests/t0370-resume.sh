@@ -124,6 +124,23 @@ usr1() {
 }
 ok "SIGUSR1 writes a checkpoint, and the fit goes on" usr1
 ok "the checkpoint of a signal is told" says 'stopped by a signal after [0-9]* iterations*: --resume m.ckpt goes on from there'
+hung_up() { # as when the terminal goes away
+    slow || return 1
+    local status=0
+    kill -HUP $pid
+    wait $pid || status=$?
+    [ "$status" = 75 ] && test -s m.ckpt && test ! -e m && nothing_left
+}
+ok "SIGHUP ends a fit as SIGTERM does" hung_up
+nohup_stays() (
+    trap '' HUP # what nohup does
+    slow || return 1
+    local status=0
+    kill -HUP $pid && sleep 0.3 && kill -0 $pid && test ! -e m.ckpt && kill -TERM $pid || return 1
+    wait $pid || status=$?
+    [ "$status" = 75 ]
+)
+ok "but not where it is ignored" nohup_stays
 copied() {
     slow --max-time 600 || return 1
     local status=0
@@ -163,6 +180,7 @@ ok "a checkpoint as MODEL" refused 2 'is also the checkpoint of --resume' --resu
 ok "one file for model and checkpoint" refused 2 '--checkpoint m is also the file of -o' --checkpoint m --lambda 3 train.tsv
 ok "a checkpoint over an input" refused 2 '--checkpoint train.tsv is also an input' --checkpoint train.tsv --lambda 3 train.tsv
 ok "checkpoints of a comparator" refused 2 '--checkpoint belongs to --solver gcg' --solver als-cg --rank 3 --lambda 3 --checkpoint c train.tsv
+ok "the interval of a comparator's" refused 2 '--checkpoint-every belongs to --solver gcg' --solver als-cg --rank 3 --lambda 3 --checkpoint-every 5 train.tsv
 ok "a folder that does not exist" refused 5 'none/c: error:' --checkpoint none/c --lambda 3 train.tsv
 ok "no file" refused 5 'nowhere.ckpt: error: cannot open' --resume nowhere.ckpt train.tsv
 ok "a folder" refused 5 '\.: error: cannot read' --resume . train.tsv

@@ -109,11 +109,13 @@ interrupted() {
         tries=$((tries + 1))
         [ $tries -lt 200 ] || return 1
     done
-    kill -TERM $pid
+    kill -USR1 $pid # no checkpoint here, and no end
+    kill "-$1" $pid
     wait $pid
     test $? = 130 && grep -q 'place/o: error: interrupted' err && echo old | cmp - place/o && rm place/o && nothing_left
 }
-ok "a signal stops it and leaves the old file" interrupted
+ok "a signal stops it and leaves the old file" interrupted TERM
+ok "so does the end of a terminal" interrupted HUP
 fits_memory() { (ulimit -v 400000 && synth --shape ml-10m -o - | wc -l | grep -x 10000055); }
 case $("$GCG" --version) in
 *sanitize*) skip "ten million ratings need little memory" "sanitizers need more" ;;

@@ -42,6 +42,8 @@ gcg_status gcg_model_read_buffer(const void *bytes, size_t length, const char *n
 
 /* The number that the description of the fit has under key: 1 and *value, or 0 when it has none. */
 int gcg_model_number(const gcg_model *m, const char *key, double *value);
+/* 1 when it says true under key; 0 when it says false, something else or nothing. */
+int gcg_model_flag(const gcg_model *m, const char *key);
 
 /* Version of libzip in use; lives forever. */
 const char *gcg_zip_version(void);

@@ -377,17 +377,33 @@ gcg_status gcg_model_read_buffer(const void *bytes, size_t length, const char *n
 }
 
 /* The description has one member a line, and no line ends inside a string: io/json writes it so. */
-int gcg_model_number(const gcg_model *m, const char *key, double *value)
+/* What the description of the fit has under key, a number or a word: the text and its length; NULL: nothing.
+ */
+static const char *find_value(const gcg_model *m, const char *key, size_t *value_length)
 {
     size_t length = strlen(key);
     for (const char *line = m->options_json; line; line = strchr(line, '\n')) {
         line += strspn(line, "\n ");
         if (*line != '"' || strncmp(line + 1, key, length) != 0 || strncmp(line + 1 + length, "\": ", 3) != 0)
             continue;
-        const char *number = line + length + 4;
-        return gcg_number_parse(number, (int64_t)strcspn(number, ",\n }"), value) == GCG_NUMBER_OK;
+        *value_length = strcspn(line + length + 4, ",\n }");
+        return line + length + 4;
     }
-    return 0;
+    return NULL;
+}
+
+int gcg_model_number(const gcg_model *m, const char *key, double *value)
+{
+    size_t length = 0;
+    const char *text = find_value(m, key, &length);
+    return text && gcg_number_parse(text, (int64_t)length, value) == GCG_NUMBER_OK;
+}
+
+int gcg_model_flag(const gcg_model *m, const char *key)
+{
+    size_t length = 0;
+    const char *text = find_value(m, key, &length);
+    return text && length == 4 && memcmp(text, "true", 4) == 0;
 }
 
 void gcg_model_release(gcg_model *m)
