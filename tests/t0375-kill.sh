@@ -4,13 +4,13 @@
 # shellcheck disable=SC1091 # lib.sh stands beside
 . "$(dirname "$0")/lib.sh"
 cd "$T" || exit 1
-few=45
+few=55
 "$GCG" --version | grep -q fsanitize && few=12 # a run takes seconds there
 kills=${KILLS:-$few} tries=0
 RANDOM=${KILL_SEED:-20240229}
 
 awk 'BEGIN { srand(11); for (u = 1; u <= 100; u++) for (i = 1; i <= 80; i++) {
-    r = 3 + 2 * sin(u / 7) * cos(i / 9) + 2 * rand() - 1; if (rand() < 0.35) printf "%d\t%d\t%.2f\n", u, i, r } }' >all.tsv
+    r = 3 + 2 * sin(u / 7) * cos(i / 9) + 2 * rand() - 1; if (rand() < 0.35) printf "%d\t%d\t%.2f\t%.1f\n", u, i, r, 0.5 + 2 * rand() } }' >all.tsv
 awk 'NR % 9 == 4' all.tsv >valid.tsv
 awk 'NR % 9 != 4' all.tsv >train.tsv
 # Of a log or a table, what does not depend on time, threads and interruptions.
@@ -34,13 +34,17 @@ kinds=(
     "fit --lambda 2 --gap 1e-4 --norm-weights 0.7 --precision float"
     "fit --lambda auto --center none --norm-weights counts --norm-smooth 0.1 --keep best"
     "cv --folds 2 --n-lambdas 6"
+    "path --lambdas 20,6,2 --gap 1e-6 --keep-all"
+    "fit --lambda 1.5 --gap 1e-7"
 )
-files=("" "--valid valid.tsv" "--valid valid.tsv" "" "" "" "" "" "" "--valid valid.tsv" "")
+files=("" "--valid valid.tsv" "--valid valid.tsv" "" "" "" "" "" "" "--valid valid.tsv" "" "--valid valid.tsv --weights 4" "--weights 4")
+starts=([12]="--init start") # what a run begins with, and one that goes on does without
 prepare() {
     local k
+    "$GCG" fit --quiet --lambda 5 --center item --log none -o start valid.tsv || return 1
     for k in "${!kinds[@]}"; do
         # shellcheck disable=SC2086 # several words
-        "$GCG" ${kinds[k]} --quiet ${files[k]} --log "want$k.log" -o "want$k" train.tsv >"want$k.out" || return 1
+        "$GCG" ${kinds[k]} --quiet ${files[k]} ${starts[k]-} --log "want$k.log" -o "want$k" train.tsv >"want$k.out" || return 1
     done
 }
 before=$(date +%s%3N)
@@ -56,7 +60,7 @@ complain() { # why
 # Starts or goes on; kills it after some time if it has not ended. 0: it ended; 1: it was killed; 2: something is wrong.
 once() {
     local status=0 options signal=KILL delay
-    read -ra options <<<"${kinds[k]}"
+    read -ra options <<<"${kinds[k]} ${starts[k]-}"
     [ ! -e m.ckpt ] || options=("${options[0]}" --resume m.ckpt)
     # shellcheck disable=SC2206 # several words
     options+=(${files[k]})
