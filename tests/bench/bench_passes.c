@@ -19,6 +19,7 @@
 #include "tests/bench/machine.h"
 
 enum { MOST_RUNS = 1000, MOST_THREADS = 256, MOST_K = 4096, MOST_FILES = 16 };
+enum { WARM_RATINGS = 10000000 /* so many are warmed up */ };
 static const double LEAST_SECONDS = 0.005; /* a shorter pass is timed several times in a row */
 
 /* One file: ratings, factors, arrays of one real a rating. */
@@ -127,6 +128,7 @@ static void prepare(data *d, const char *name, int32_t k)
     gcg_rng_init(&rng, 1, (uint64_t)k);
     d->name = name;
     bench_read(name, &d->ratings);
+    bench_must(gcg_csr_own(&d->ratings.x, &err), &err);
     bench_must(gcg_pass_tile(&d->ratings.x, 0, &err), &err);
     const gcg_csr *x = &d->ratings.x;
     bench_must(gcg_pass_new(x, &d->pass, &err), &err);
@@ -166,10 +168,15 @@ static double *slot(const timing *t, int file, int threads_index, int which)
     return t->sample + ((file * 2 + threads_index) * CASES + which) * t->runs;
 }
 
+/* What fits in cache is there: the other files' passes took it away. */
 static double time_case(data *d, const pass_case *c)
 {
     double start = gcg_clock_now(), seconds;
     int count = 0;
+    if (d->ratings.x.nnz <= WARM_RATINGS) {
+        c->run(d);
+        start = gcg_clock_now();
+    }
     do {
         c->run(d);
         count++;
