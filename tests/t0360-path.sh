@@ -109,16 +109,19 @@ exits 3 "a rank limit that binds" path --rank 1 --keep-all --lambdas 20,2 -o p t
 ok "the warning counts the fits" says 'warning: [12] of 2 fits did not reach their gap'
 exits 3 "no time" path --max-time 1e-9 --lambdas 20,2 -o p train.tsv
 ok "leaves one model, and says so" bash -c 'test -s p && grep -q "warning: stopped by --max-time after 1 of 2 lambdas" err'
+after_fits() { # COUNT LOG: comes back when so many fits have ended, or after 6 seconds
+    for _ in $(seq 600); do
+        test "$(grep -c '^# summary' "$2" 2>/dev/null)" -ge "$1" && break
+        sleep 0.01
+    done
+}
 interrupted() { # SIGINT after the second of many lambdas
     local list code=0
     list=$(seq -s, 40 -0.5 1)
     rm -f slow.log
     "$GCG" path --gap 1e-9 --lambdas "$list" --valid valid.tsv --checkpoint none --log slow.log -o slow train.tsv 2>err &
     local pid=$!
-    for _ in $(seq 300); do
-        test "$(grep -c '^# summary' slow.log 2>/dev/null)" -ge 2 && break
-        sleep 0.02
-    done
+    after_fits 2 slow.log
     kill -INT $pid
     wait $pid || code=$?
     test $code = 3 || { echo "exit $code"; cat err; return 1; }
@@ -130,10 +133,7 @@ killed() {
     rm -f slow slow.done slow.log
     "$GCG" path --quiet --gap 1e-9 --lambdas "$(seq -s, 40 -0.5 1)" --log slow.log --keep-all -o slow train.tsv &
     local pid=$!
-    for _ in $(seq 300); do
-        test "$(grep -c '^# summary' slow.log 2>/dev/null)" -ge 3 && break
-        sleep 0.02
-    done
+    after_fits 3 slow.log
     kill -KILL $pid
     wait $pid
     test -s slow.1 && test -s slow.2 && "$GCG" eval --quiet slow.3 valid.tsv >/dev/null && "$GCG" eval --quiet slow valid.tsv >/dev/null && test ! -e slow.done
@@ -143,10 +143,7 @@ left() { # SIGTERM: 75, a checkpoint, and what there is at PREFIX says that it i
     rm -f slow slow.* && cp train.tsv other.tsv && echo 'u1	40	3' >>other.tsv
     "$GCG" path --gap 1e-9 --lambdas "$(seq -s, 40 -0.5 1)" --valid valid.tsv --log slow.log -o slow train.tsv 2>err &
     local pid=$! code=0
-    for _ in $(seq 300); do
-        test "$(grep -c '^# summary' slow.log 2>/dev/null)" -ge 2 && break
-        sleep 0.02
-    done
+    after_fits 2 slow.log
     kill -TERM $pid
     wait $pid || code=$?
     test $code = 75 && test -s slow.ckpt && test ! -e slow.done && says 'stopped by a signal after [0-9]* fits and' && grep -aq '"status": "coarse"' slow
@@ -157,10 +154,7 @@ killed_path() { # fails when the path was sooner
     rm -f kept kept.* && cp p kept.1 && echo "no model" >kept.15 || return 1
     "$GCG" path --quiet --gap 1e-9 --lambdas "$list" --keep-all --checkpoint-every 0 --log kept.log -o kept train.tsv &
     local pid=$!
-    for _ in $(seq 600); do
-        test "$(grep -c '^# summary' kept.log 2>/dev/null)" -ge 3 && break
-        sleep 0.01
-    done
+    after_fits 3 kept.log
     kill -KILL $pid
     wait $pid
     cp kept.ckpt cut.ckpt
