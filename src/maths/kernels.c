@@ -40,7 +40,7 @@ struct gcg_pass {
     char *scratch;          /* slots() slots for each row block: a real for each rating of a chunk */
     void *vpack;            /* cols x 2 GCG_PANEL_BYTES: a panel of V, in the line search dV's beside it */
     void *packs;            /* scatter_blocks times the same */
-    double *col_scale;      /* of a store in tiles: the scales' in its order; NULL: they have it, too */
+    double *col_scale;      /* the scales of the columns in the order of a store in tiles; else empty */
     float *col_scale_f;
     double *partial; /* 4 per row block */
     double passes;
