@@ -35,6 +35,8 @@ static const opt_entry table[] = {
     OPT_QUIET(predict_settings),
 };
 
+static const char header[] = "user\titem\tprediction\tstatus";
+
 /* What the callback needs and counts. */
 typedef struct {
     const gcg_model *model;
@@ -52,7 +54,7 @@ static gcg_status predict_point(const gcg_point *p, void *user, gcg_err *err)
     int32_t j = gcg_idmap_find(run->model->items, p->item, p->item_length);
     gcg_score_kind kind = gcg_score_kind_of(&run->scorer, i, j);
     int unknown = kind != GCG_SCORE_SEEN;
-    run->pairs++;
+    if (run->pairs++ == 0) puts(header);
     run->new_both += kind == GCG_SCORE_NEW_BOTH;
     if (unknown && run->unknown == SCORING_ERROR) return scoring_refuse(p, kind, err);
     if (unknown && run->unknown == SCORING_SKIP) {
@@ -79,12 +81,15 @@ static int predict_stream(const predict_settings *s, const gcg_model *model, con
     gcg_err err = {0};
     options.pairs = 1;
     progress_yields_to_rows();
-    puts("user\titem\tprediction\tstatus");
     gcg_status status = gcg_read_stream(&path, 1, &options, &diag, predict_point, &run, &report, &err);
     if (status && run.write_error == EPIPE) return 0;
     if (status) {
         fflush(stdout);
         return report_error(&err, &diag);
+    }
+    if (run.pairs == 0) {
+        puts(header);
+        gcg_report(&diag, GCG_WARNING, strcmp(path, "-") ? path : "stdin", 0, 0, "no pairs");
     }
     if (run.skipped)
         report_note("%" PRId64 " of %" PRId64 " pairs left out: new user or item", run.skipped, run.pairs);

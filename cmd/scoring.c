@@ -62,7 +62,7 @@ gcg_status scoring_refuse(const gcg_point *p, gcg_score_kind kind, gcg_err *err)
 {
     char quoted[256];
     int user = kind != GCG_SCORE_NEW_ITEM;
-    return gcg_fail(err, GCG_ERR_DATA, p->file, p->line, 0,
+    return gcg_fail(err, GCG_ERR_DATA, p->file, p->line, user ? p->user_col : p->item_col,
                     "%s '%s' has no training ratings; --unknown mean gives it the fall-back mean",
                     user ? "user" : "item",
                     user ? gcg_quote(quoted, p->user, (int64_t)p->user_length)

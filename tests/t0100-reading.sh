@@ -1,6 +1,6 @@
 #!/bin/bash
 # Reading rating files on the command line: check, formats, standard input, damage, the shared cases and data.
-# shellcheck disable=SC1091,SC2016 # lib.sh stands beside; the quoted commands are for bash -c
+# shellcheck disable=SC1091,SC2016,SC2059 # lib.sh stands beside; quoted commands are for bash -c; formats are arguments
 . "$(dirname "$0")/lib.sh"
 cd "$T" || exit 1
 
@@ -108,6 +108,30 @@ printf 'u,i,r\n1,2,\033[31m\n' >evil.csv
 exits 4 "a rating of terminal codes is refused" check evil.csv
 ok "without a raw escape on stderr" bash -c '! grep -q $'"'\\033'"' err'
 ok "a locale with decimal commas changes nothing" bash -c 'LC_ALL=de_DE.UTF-8 "$GCG" check train.csv >de 2>/dev/null && "$GCG" check train.csv >c 2>/dev/null && cmp de c'
+
+# ---- what the first lines are taken for ----
+# a minus sign of Unicode, a dash, stars, a wide digit
+for rating in $'\xe2\x88\x92'3 $'\xe2\x80\x94' $'\xe2\x98\x85' $'\xef\xbc\x93'; do
+    printf '1,1,%s\n2,3,4\n' "$rating" >line1.csv
+    exits 4 "a line with rating $(printf '%q' "$rating") is no header" check line1.csv
+    ok "it is refused at its place" says "^gcg-mc: line1.csv:1:5: error: rating"
+done
+for name in Bewertung $'\xc3\xa9valuation' $'\xd0\xbe\xd1\x86' $'\xe8\xa9\x95\xe4\xbe\xa1'; do
+    printf 'u,i,%s\n2,3,4\n' "$name" >line1.csv
+    ok "a header line may say $(printf '%q' "$name")" check line1.csv
+    ok "and is one" all_are header=yes ratings=1
+done
+pairs_are() { # TEXT USER ITEM: PAIRS of predict is read so
+    printf "$1" | "$GCG" predict csv.m - 2>err | sed -n 2p | grep -qF "$2	$3	"
+}
+ok "in pairs with a comma, blanks belong to the ids" pairs_are 'ann,The Good Film\n' ann 'The Good Film'
+ok "and make no rating of an id's last word" pairs_are 'ann,Film 2\n' ann 'Film 2'
+ok "nor a header of the first line" pairs_are 'Jo A Lee,Film\n' 'Jo A Lee' Film
+ok "nor hide a header with blanks" pairs_are 'User ID,Item ID\n1,2\n' 1 2
+ok "the same with semicolons" pairs_are 'ann;The Good, Great Film\n' ann 'The Good, Great Film'
+ok "blanks still are separators without a comma" pairs_are '1 2 4\n' 1 2
+exits 4 "and with a decimal comma" bash -c 'printf "1 2 3,5\n" | "$GCG" predict csv.m - 2>err'
+ok "which is told" says ':1:5: error: .*decimal comma'
 
 # ---- the shared cases ----
 if [ -n "$SHARED" ] && command -v python3 >/dev/null; then

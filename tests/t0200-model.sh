@@ -64,7 +64,13 @@ ok "--unknown skip leaves new pairs out" test "$(predict --unknown skip m test.c
 ok "--unknown skip says how many" grep -q '3 of 5' err
 ok "--unknown nan prints nan" test "$(predict --unknown nan m test.csv | grep -c $'\tnan\tnew_')" = 3
 exits 4 "--unknown error ends the run" predict --unknown error m test.csv
-ok "--unknown error names the place and the id" grep -q "test.csv:3: error: user 'nobody'" err
+ok "--unknown error names the place and the id" grep -q "test.csv:3:1: error: user 'nobody'" err
+printf '1:\n1,3\n 77 ,3\n' >new.netflix
+exits 4 "also in a block format" predict --unknown error m new.netflix
+ok "where the id begins" grep -q "new.netflix:3:2: error: user '77'" err
+printf '1, "77",3\n' >new.csv
+exits 4 "and in a quoted field" predict --unknown error m new.csv
+ok "where the quote is" grep -q "new.csv:1:4: error: item '77'" err
 clipped() { predict --clip 2,3 m test.csv | awk -F '\t' 'NR > 1 && ($3 < 2 || $3 > 3) { exit 1 }'; }
 ok "--clip cuts predictions" clipped
 exits 2 "--clip with the limits exchanged is refused" predict --clip 3,2 m test.csv
@@ -72,7 +78,13 @@ exits 2 "--clip with one number is refused" predict --clip 3 m test.csv
 exits 2 "--shrink below 0 is refused" predict --shrink -1 m test.csv
 exits 2 "a missing PAIRS is refused" predict m
 exits 2 "a model from standard input is refused" predict - test.csv
-exits 5 "a PAIRS that does not exist is refused" predict m none.csv
+: >nothing.csv
+ok "an empty PAIRS gives the header line alone" test "$(predict m nothing.csv)" = $'user\titem\tprediction\tstatus'
+predict m nothing.csv >/dev/null
+ok "and a warning" grep -q '^gcg-mc: nothing.csv: warning: no pairs' err
+none() { predict m none.csv >none.out; }
+exits 5 "a PAIRS that does not exist is refused" none
+ok "before anything is printed" test ! -s none.out
 printf 'x,y\ny,z\n' >strangers.csv
 predict m strangers.csv >/dev/null
 ok "ids of another kind cause a warning" grep -q 'warning: none of the' err

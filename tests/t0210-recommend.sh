@@ -48,6 +48,13 @@ ok "or standard input" from_stdin
 head -n 3000 pairs.csv >p1.csv
 tail -n +2000 pairs.csv >p2.csv
 ok "several files are read as one, pairs may repeat" excluding --exclude p1.csv --exclude p2.csv
+twice() { recommend --user 1 --exclude pairs.csv --exclude tr.csv m >out && ! grep -q duplicates err; }
+ok "which nobody needs to be told" twice
+: >nothing.csv
+without_pairs() { recommend --users all --exclude nothing.csv m >out && recommend --users all m | cmp - out; }
+ok "an empty file leaves nothing out" without_pairs
+recommend --user 1 --exclude nothing.csv m >out
+ok "with a warning" grep -q '^gcg-mc: nothing.csv: warning: no pairs in it' err
 printf '1,no-such-item\nno-such-user,1\n' >foreign.csv
 ok "unknown ids in it do not matter" excluding --exclude tr.csv --exclude foreign.csv
 printf '1,2,3\n1,2,x\n' >bad.csv

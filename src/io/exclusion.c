@@ -2,6 +2,7 @@
 #include "io/exclusion.h"
 
 #include "base/mem.h"
+#include "io/stream.h"
 
 gcg_status gcg_exclusion_view(const gcg_ratings *r, const gcg_idmap *items, gcg_exclusion *out, gcg_err *err)
 {
@@ -35,11 +36,17 @@ gcg_status gcg_exclusion_read(const char *const *paths, int path_count, const gc
     gcg_read_options o = *options;
     gcg_ratings r;
     o.pairs = 1;
+    o.may_be_empty = 1;
     o.duplicates = GCG_DUP_LAST;
     o.weights = NULL;
     *out = (gcg_exclusion){0};
     gcg_status status = gcg_ratings_read(paths, path_count, &o, diag, &r, err);
     if (status) return status;
+    if (!r.users) {
+        gcg_report(diag, GCG_WARNING, gcg_read_display_name(paths[0]), 0, 0, "%s: nothing is left out",
+                   path_count > 1 ? "no pairs in this file and those after it" : "no pairs in it");
+        return GCG_OK;
+    }
     forget_values(&r);
     status = gcg_exclusion_view(&r, items, out, err);
     out->own = r;

@@ -17,7 +17,7 @@ typedef struct {
 } gcg_exclusion;
 
 /* Reads the files as one, pairs with or without ratings; a pair may occur several times. items are the
- * model's. */
+ * model's. Without a pair nothing is excluded, and a warning says so. */
 gcg_status gcg_exclusion_read(const char *const *paths, int path_count, const gcg_read_options *options,
                               const gcg_idmap *items, gcg_diag *diag, gcg_exclusion *out, gcg_err *err);
 /* The pairs of r, which must outlive out. */

@@ -145,14 +145,48 @@ static int64_t score(const sample *s, gcg_separator separator, int64_t rating_co
     return ((numbers * RADIX + triples) * RADIX + pairs) * 2 + first;
 }
 
+/* 1 when text, up to the first blank, is a number with a decimal comma. */
+static int is_comma_number(const char *text, const char *end)
+{
+    char number[64];
+    double value;
+    int64_t length = 0;
+    for (; text < end && *text != ' ' && *text != '\t'; text++) {
+        if (length == sizeof number) return 0;
+        number[length++] = *text == ',' ? '.' : *text;
+    }
+    return gcg_number_parse(number, length, &value) == GCG_NUMBER_OK;
+}
+
+/* Where pairs are enough, blanks in ids must not be taken for separators: 1 when the separator stands in
+ * every line, and not just as the decimal comma of a rating that would be the third field between blanks. */
+static int rules_blanks_out(const sample *s, gcg_separator separator)
+{
+    static const gcg_separator blanks = {' ', 1};
+    int out = 0;
+    for (int i = 0; i < s->count; i++) {
+        const char *at = s->line[i].text, *rating = at, *end = s->line[i].end;
+        gcg_field f;
+        if (gcg_field_next(separator, &at, end, &f) != GCG_FIELD_OK || !at) return 0;
+        for (int k = 0; k < 2 && rating; k++)
+            if (gcg_field_next(blanks, &rating, end, &f) != GCG_FIELD_OK) rating = NULL;
+        out |= !rating || at <= rating || !is_comma_number(rating, end);
+    }
+    return out;
+}
+
 static gcg_format best_separator(const sample *s, const gcg_read_options *options)
 {
     gcg_column column[3];
     int64_t rating = 3, best_score = 0;
     gcg_format best = GCG_FORMAT_CSV;
+    int pairs = options->pairs || options->implicit || options->no_ratings;
     if (options->columns && gcg_columns_parse(options->columns, column) == 3) rating = column[2].number;
     for (int k = 0; k < SEPARATORS; k++) {
-        int64_t this_score = score(s, formats[delimited[k]].separator, rating);
+        gcg_separator separator = formats[delimited[k]].separator;
+        if (separator.byte == ' ' && pairs && best_score > 0 && rules_blanks_out(s, formats[best].separator))
+            break;
+        int64_t this_score = score(s, separator, rating);
         if (this_score > best_score) {
             best = delimited[k];
             best_score = this_score;

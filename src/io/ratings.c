@@ -133,7 +133,7 @@ static gcg_status settle(builder *b, const gcg_read_options *options, gcg_diag *
     if (status == GCG_OK)
         status = gcg_rows_merge(&out->x, options->duplicates, &out->report.merged_pairs, err);
     if (status != GCG_OK) return status;
-    if (!refuse)
+    if (!refuse && !options->pairs)
         gcg_report(diag, GCG_NOTE, NULL, 0, 0,
                    "%lld pairs occurred more than once and were merged (--duplicates %s)",
                    (long long)out->report.merged_pairs, name[options->duplicates]);
@@ -184,16 +184,16 @@ gcg_status gcg_ratings_read(const char *const *paths, int path_count, const gcg_
     sink.users = b.users;
     sink.items = b.items;
     if (status == GCG_OK) status = gcg_read_files(paths, path_count, options, diag, &sink, &out->report, err);
-    if (status == GCG_OK && b.points.n == 0)
-        status = no_ratings(paths[0], path_count, &out->report, diag, err);
-    if (status == GCG_OK) status = add_declared(b.users, sink.rows, err);
-    if (status == GCG_OK) status = add_declared(b.items, sink.cols, err);
-    if (status == GCG_OK) status = build(&b, options, diag, out, err);
+    int empty = status == GCG_OK && b.points.n == 0;
+    if (empty && !options->may_be_empty) status = no_ratings(paths[0], path_count, &out->report, diag, err);
+    if (status == GCG_OK && !empty) status = add_declared(b.users, sink.rows, err);
+    if (status == GCG_OK && !empty) status = add_declared(b.items, sink.cols, err);
+    if (status == GCG_OK && !empty) status = build(&b, options, diag, out, err);
     gcg_points_release(&b.points);
     out->users = b.users;
     out->items = b.items;
     int kept = status == GCG_ERR_DATA && options->keep_duplicates && out->report.duplicates > 0;
-    if (status != GCG_OK && !kept) {
+    if ((status != GCG_OK && !kept) || empty) {
         gcg_read_report report = out->report;
         gcg_ratings_release(out);
         out->report = report;

@@ -47,10 +47,12 @@ typedef struct {
     gcg_header header;
     const char *columns; /* "U,I,R": numbers or header names; NULL = 1,2,3 */
     const char
-        *weights;   /* the column of weights, likewise; any name for a binary store. NULL: none are read */
-    int implicit;   /* two columns, every rating 1 */
-    int no_ratings; /* the file has pairs only, further columns are not ratings */
-    int pairs;      /* a rating is optional (predict); set by the caller, not by the user */
+        *weights;     /* the column of weights, likewise; any name for a binary store. NULL: none are read */
+    int implicit;     /* two columns, every rating 1 */
+    int no_ratings;   /* the file has pairs only, further columns are not ratings */
+    int pairs;        /* a rating is optional (predict); set by the caller, not by the user */
+    int may_be_empty; /* gcg_ratings_read: files without ratings are fine: then all but the report is zero;
+                         likewise */
     gcg_duplicates duplicates;
     const gcg_value_map *value_maps;
     int value_map_count;
@@ -91,8 +93,9 @@ typedef struct {
     double value; /* NaN when the input has no rating here */
     float weight; /* 1 when options.weights is NULL */
     int has_value;
-    const char *file; /* display name */
-    int64_t line;     /* in a binary store: the number of the rating, from 1 */
+    const char *file;           /* display name */
+    int64_t line;               /* in a binary store: the number of the rating, from 1 */
+    int64_t user_col, item_col; /* where the ids begin in the line, from 1; 0: they are not in it */
 } gcg_point;
 
 /* Calls fn for each point in order. A data error stops after at most GCG_DIAG_MAX_ERRORS reported messages

@@ -72,10 +72,15 @@ static int is_id_name(const gcg_field *f)
     return 0;
 }
 
-/* A letter (of any alphabet: the first byte of a UTF-8 letter is 0xc3 or above) or _. */
+/* A letter or _. Letters of other alphabets begin with 0xc3 or above in UTF-8; what begins with 0xe2 are
+ * dashes, the minus sign, stars and the like, and 0xef 0xbc is followed by wide digits and signs: a rating is
+ * meant. */
 static int starts_like_a_name(const gcg_field *f)
 {
-    return f->length > 0 && (gcg_is_letter(*f->text) || *f->text == '_' || (unsigned char)*f->text >= 0xc3);
+    const unsigned char *text = (const unsigned char *)f->text;
+    if (f->length == 0) return 0;
+    if (text[0] < 0x80) return gcg_is_letter(*f->text) || *f->text == '_';
+    return text[0] >= 0xc3 && text[0] != 0xe2 && !(f->length > 1 && text[0] == 0xef && text[1] == 0xbc);
 }
 
 /* The rule of --header auto for the first line, which is split. */
@@ -292,7 +297,9 @@ static gcg_status swift_record(gcg_reader *r, const swift_line *f)
                                                 .weight = 1,
                                                 .has_value = f->has_value,
                                                 .file = r->file,
-                                                .line = r->carry.line};
+                                                .line = r->carry.line,
+                                                .user_col = 1,
+                                                .item_col = f->item - f->user + 1};
     return GCG_OK;
 }
 

@@ -60,6 +60,7 @@ static gcg_status hand_out(gcg_reader *r, void *ctx)
     int64_t end = g->header.ratings - c->p < BATCH ? g->header.ratings : c->p + BATCH;
     gcg_status status = GCG_OK;
     if (c->p == 0) gcg_reader_begin(r, 0);
+    r->line.text = NULL;                  /* there are no lines, nor columns */
     gcg_reader_set_block(r, &c->user, 1); /* its number is looked up once */
     for (; c->p < end && status == GCG_OK; c->p++) {
         if (c->p == g->row_ptr[c->i + 1]) {

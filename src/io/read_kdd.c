@@ -117,6 +117,7 @@ static gcg_status swift_items(gcg_reader *r)
     while (r->at < r->end && r->carry.found != r->carry.promised && status == GCG_OK) {
         const char *next = swift_item(r->at, &item, &number, &value);
         if (!next) break;
+        r->line.text = r->at;
         r->at = next;
         r->line.number = ++r->carry.line;
         r->tally.lines++;

@@ -175,6 +175,7 @@ static gcg_status swift_entries(gcg_reader *r)
     while (r->at < r->end && r->carry.found < r->layout->entries && status == GCG_OK) {
         const char *next = swift_entry(r, r->at, &row, &col, &value);
         if (!next) break;
+        r->line.text = r->at;
         r->at = next;
         r->line.number = ++r->carry.line;
         r->tally.lines++;

@@ -78,6 +78,7 @@ static gcg_status swift_users(gcg_reader *r)
     while (r->at < r->end && status == GCG_OK) {
         const char *next = swift_user(r->at, &user, &number, &value);
         if (!next) break;
+        r->line.text = r->at;
         r->at = next;
         r->line.number = ++r->carry.line;
         r->tally.lines++;

@@ -391,6 +391,12 @@ static gcg_status code_of(gcg_reader *r, gcg_found_side *side, const gcg_field *
     return status;
 }
 
+/* Where f begins in the current line; 0 for the block's id and in a binary store. */
+static int64_t col_of(const gcg_reader *r, const gcg_field *f)
+{
+    return r->line.text && f->text != r->block ? gcg_reader_col(r, f->start) : 0;
+}
+
 gcg_status gcg_reader_point(gcg_reader *r, const gcg_field *user, const gcg_field *item, double value,
                             int has_value)
 {
@@ -407,7 +413,9 @@ gcg_status gcg_reader_point(gcg_reader *r, const gcg_field *user, const gcg_fiel
                                         .weight = r->weight,
                                         .has_value = has_value,
                                         .file = r->file,
-                                        .line = r->line.number};
+                                        .line = r->line.number,
+                                        .user_col = col_of(r, user),
+                                        .item_col = col_of(r, item)};
         return GCG_OK;
     }
     gcg_status status = code_of(r, &f->user, user, &u);
