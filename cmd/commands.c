@@ -35,7 +35,7 @@ const opt_command *commands_nearest(const char *word)
     int best = 3;
     for (const commands_entry *e = commands; e->command; e++) {
         int distance = opt_distance(word, e->command->name);
-        if (distance >= best) continue;
+        if (distance >= best || distance >= (int)strlen(e->command->name)) continue; /* nothing in common */
         best = distance;
         nearest = e->command;
     }

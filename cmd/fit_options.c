@@ -563,6 +563,10 @@ static int check_outputs(const fit_settings *s)
     const char *const others[] = {s->valid, s->test, s->test_pairs};
     char done[PATH_MAX + 8], checkpoint[PATH_MAX + 8];
     output_list outputs;
+    if (s->output && strcmp(s->output, "-") == 0)
+        return report_usage("-o -: a model cannot go to standard output");
+    if (s->checkpoint && strcmp(s->checkpoint, "-") == 0)
+        return report_usage("--checkpoint -: a checkpoint cannot go to standard output");
     if (s->output && strlen(s->output) >= PATH_MAX) return report_usage("-o: the name is too long");
     list_outputs(s, done, checkpoint, &outputs);
     int code = check_each_other(&outputs);

@@ -59,6 +59,14 @@ static int no_command(const char *word)
                         quoted);
 }
 
+/* 1 when word is the option or begins it, as getopt_long takes the options of subcommands. */
+static int begins(const char *word, const char *option)
+{
+    enum { DASHES = 2 };
+    size_t length = strlen(word);
+    return length > DASHES && strncmp(word, option, length) == 0;
+}
+
 int main(int argc, char **argv)
 {
     start_no_blas_threads(argv);
@@ -74,11 +82,11 @@ int main(int argc, char **argv)
         return GCG_ERR_USAGE;
     }
     if (strcmp(argv[1], "help") == 0) return help_topic(argc - 1, argv + 1);
-    if (strcmp(argv[1], "--help") == 0) {
+    if (begins(argv[1], "--help")) {
         help_list();
         return report_close_stdout();
     }
-    if (strcmp(argv[1], "--version") == 0) {
+    if (begins(argv[1], "--version")) {
         version_print();
         return report_close_stdout();
     }

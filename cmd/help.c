@@ -62,7 +62,8 @@ int help_unknown_command(const char *word)
     if (opt_distance(word, "help") < (command ? opt_distance(word, nearest) : 3)) nearest = "help";
     for (const commands_entry *e = commands; e->command && n < sizeof list; e++)
         n += (size_t)snprintf(list + n, sizeof list - n, "%s%s", n ? ", " : "", e->command->name);
-    gcg_quote(quoted, word, (int64_t)strlen(word));
+    if (strcmp(word, "version") == 0) nearest = "--version";
+    gcg_quote(quoted, *word ? word : "''", *word ? (int64_t)strlen(word) : 2);
     if (nearest)
         return report_usage("unknown subcommand %s; did you mean %s? There are %s", quoted, nearest, list);
     return report_usage("unknown subcommand %s; there are %s", quoted, list);

@@ -33,6 +33,12 @@ ok "with the nearest name" says 'did you mean predict?'
 exits 2 "options before the subcommand are a usage error" gcg --lambda 5 fit
 ok "that says the order" says 'a subcommand comes first'
 exits 2 "an empty subcommand is a usage error" gcg ''
+ok "that suggests nothing" bash -c 'grep -q "unknown subcommand .*; there are" err'
+ok "--vers is --version, as options of subcommands may be cut short" gcg --vers
+ok "and prints it" grep -q '^gcg-mc [0-9]' out
+ok "--h is --help" bash -c '"$GCG" --h | cmp - <("$GCG" --help)'
+exits 2 "version is no subcommand" gcg version
+ok "and --version is suggested" says 'did you mean --version?'
 
 # ---- every subcommand ----
 for command in $commands; do
@@ -65,6 +71,8 @@ refused() { # WORDS-OF-THE-MESSAGE OPTION...
 }
 base=(-o m train.csv)
 ok "no lambda: both ways are offered" refused '--lambda L .*--lambda-ratio R' "${base[@]}"
+ok "a model to standard output" refused '-o -: a model' --lambda 1 -o - train.csv
+ok "a checkpoint to standard output" refused '--checkpoint -: ' --lambda 1 --checkpoint - "${base[@]}"
 ok "two lambdas" refused 'give one' --lambda 1 --lambda-ratio 0.1 "${base[@]}"
 ok "lambda 0 without a rank" refused 'add --rank' --lambda 0 "${base[@]}"
 for text in -1 nan inf 5x 1e 0x1 '' 1,5 ' 1'; do
