@@ -118,12 +118,22 @@ static void print(const side *s, int64_t n, const char *id)
     }
 }
 
+/* Without the column of biases, which says nothing of taste. */
+static gcg_factors without_biases(const gcg_model *m, const gcg_factors *f)
+{
+    double ridge = 0;
+    gcg_factors out = *f;
+    out.k -= gcg_model_number(m, "user_bias", &ridge) && ridge > 0 && f->k > 0;
+    return out;
+}
+
 static int similar(const similar_settings *s, const char *name, const gcg_model *m)
 {
     gcg_err err = {0};
+    const gcg_factors u = without_biases(m, &m->u), v = without_biases(m, &m->v);
     const char *id = s->item ? s->item : s->user;
-    side d = s->item ? (side){"item", &m->v, m->items, m->item_count, -1, NULL}
-                     : (side){"user", &m->u, m->users, m->user_count, -1, NULL};
+    side d = s->item ? (side){"item", &v, m->items, m->item_count, -1, NULL}
+                     : (side){"user", &u, m->users, m->user_count, -1, NULL};
     gcg_status status = find_row(&d, name, id, &err);
     if (!status && !(d.entry = gcg_mem_alloc_array(d.factors->rows, sizeof *d.entry)))
         status = gcg_fail_memory(&err, "cosines");

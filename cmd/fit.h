@@ -52,8 +52,8 @@ typedef struct {
     const char *given[OPT_MOST]; /* what was given for each option */
     char *resumed;               /* the options of the checkpoint, that they may point into */
     scoring_clip clip;
-    gcg_norm norm; /* --norm-weights, --norm-smooth */
-    int has_norm_weights, has_norm_smooth;
+    gcg_norm norm; /* --norm-weights, --norm-smooth, --user-bias */
+    int has_norm_weights, has_norm_smooth, has_user_bias;
     int plain, certify, quiet, verbose, dry_run;
     char **train;
     int train_count;

@@ -5,10 +5,10 @@
  * --holdout, which takes those with the smallest, leaves it enough. The others are fitted
  * along a path of falling lambdas until the RMSE on that tenth rises: first with the exponent of the norm
  * that is most often best, then those beside it as long as they get better, then, with the best one, the
- * centrings, and where one of these is better, the exponents beside once more; at last the lambda where the
- * parabola through the best RMSE and those beside it is least. These fits only have to choose: their gap may
- * be larger than the one that the fit on all ratings has to reach. The fits beyond the best lambda are the
- * dearest of a path, for the ranks rise: most of what is saved is saved there.
+ * centrings, and where one of these is better, the exponents beside once more; then biases of users; at last
+ * the lambda where the parabola through the best RMSE and those beside it is least. These fits only have to
+ * choose: their gap may be larger than the one that the fit on all ratings has to reach. The fits beyond the
+ * best lambda are the dearest of a path, for the ranks rise: most of what is saved is saved there.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -241,6 +241,25 @@ static gcg_status try_all(fit_run *f, candidate *c)
     return try_norms_beside(f, c);
 }
 
+static const double ridges[] = {3, 7, 16}; /* of users' biases */
+enum { RIDGES = sizeof ridges / sizeof *ridges, FIRST_RIDGE = 1 };
+
+/* Biases of users with the best norm and centring: the middle ridge and, where it is better than none, those
+ * beside it. */
+static gcg_status try_biases(fit_run *f, candidate *c)
+{
+    static const int order[RIDGES] = {FIRST_RIDGE, FIRST_RIDGE - 1, FIRST_RIDGE + 1};
+    double before = f->choice.valid_rmse;
+    gcg_status status = GCG_OK;
+    c->center = c->best_center;
+    for (int i = 0; i < RIDGES && !status && !c->cut && (i == 0 || f->choice.valid_rmse < before); i++) {
+        c->norm = c->best_norm;
+        c->norm.user_bias = ridges[order[i]];
+        status = try_lambdas(f, c, NULL);
+    }
+    return status;
+}
+
 gcg_status fit_choose(fit_run *f)
 {
     candidate c = {.center = f->s.has_center ? f->s.center : GCG_CENTER_NONE, .norm = f->s.norm};
@@ -251,6 +270,8 @@ gcg_status fit_choose(fit_run *f)
     double deadline = f->deadline;
     if (deadline < INFINITY) f->deadline -= 0.5 * f->s.max_time;
     gcg_status status = try_all(f, &c);
+    int biases_are_free = !f->s.has_user_bias && !f->s.has_norm_weights;
+    if (!status && !f->walk.left && !c.cut && biases_are_free) status = try_biases(f, &c);
     if (!status && !f->walk.left) status = try_between(f, &c);
     if (f->walk.left) return status;
     f->log.silent = 0;
@@ -262,10 +283,12 @@ gcg_status fit_choose(fit_run *f)
     f->set.lambda = fit_lambda_for(f->choice.lambda, all, fitted);
     f->set.start_u = &f->walk.best.u;
     f->set.start_v = &f->walk.best.v;
-    report_note("lambda %.10g on %" PRId64 " of %" PRId64
-                " ratings, --center %s --norm-weights %g: validation RMSE %.6g, the best of %" PRId64 " fits",
-                f->choice.lambda, fitted, all, fit_center_names[f->s.center], f->s.norm.exponent_user,
-                f->choice.valid_rmse, f->choice.tried);
+    report_note(
+        "lambda %.10g on %" PRId64 " of %" PRId64
+        " ratings, --center %s --norm-weights %g --user-bias %g: validation RMSE %.6g, the best of %" PRId64
+        " fits",
+        f->choice.lambda, fitted, all, fit_center_names[f->s.center], f->s.norm.exponent_user,
+        f->s.norm.user_bias, f->choice.valid_rmse, f->choice.tried);
     report_note("all ratings: lambda %.10g", f->set.lambda);
     return GCG_OK;
 }

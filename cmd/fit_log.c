@@ -107,6 +107,7 @@ void fit_log_head(fit_log *log, const fit_plan *plan, double lambda_max, int thr
     put_number(log, "norm_exponent_user", s->norm.exponent_user);
     put_number(log, "norm_exponent_item", s->norm.exponent_item);
     put_number(log, "norm_smooth", s->norm.smooth);
+    put_number(log, "user_bias", s->norm.user_bias);
     put_number(log, "lambda_max", lambda_max);
     put(log, "# threads\t%d\n# valid_n\t%" PRId64 "\n# test_n\t%" PRId64 "\n", threads, d->valid.pairs.n,
         d->test.pairs.n);
@@ -203,13 +204,15 @@ gcg_status fit_score(const fit_settings *s, const fit_data *d, const fit_set *se
     return status;
 }
 
-/* Of the iterate: squared column norms of the balanced factors. */
-static gcg_status singular_values(const gcg_factors *u, double **out, gcg_err *err)
+/* Of the iterate: squared column norms of the balanced factors; 0 for a column of biases, which is the last.
+ */
+static gcg_status singular_values(const gcg_factors *u, int biased, double **out, gcg_err *err)
 {
     double *s = gcg_mem_zalloc_array(u->k, sizeof *s);
     if (!s) return gcg_fail_memory(err, "model");
     for (int32_t i = 0; i < u->rows; i++)
         for (int32_t q = 0; q < u->k; q++) s[q] += gcg_factors_get(u, i, q) * gcg_factors_get(u, i, q);
+    if (biased) s[u->k - 1] = 0;
     *out = s;
     return GCG_OK;
 }
@@ -230,7 +233,7 @@ static gcg_status take_if_best(fit_log *log, const gcg_progress *p, gcg_err *err
     fit_best_release(best);
     gcg_status status = gcg_factors_copy(p->u, p->u->type, &best->u, err);
     if (!status) status = gcg_factors_copy(p->v, p->v->type, &best->v, err);
-    if (!status) status = singular_values(p->u, &best->singular_values, err);
+    if (!status) status = singular_values(p->u, log->s->norm.user_bias > 0, &best->singular_values, err);
     if (!status && p->row_scale) {
         gcg_factors_scale_rows(&best->u, p->row_scale);
         gcg_factors_scale_rows(&best->v, p->col_scale);
@@ -290,12 +293,12 @@ void fit_log_end(fit_log *log, const gcg_solver_result *result)
 
 void fit_log_tried(fit_log *log, const fit_log_row *row, const char *center, const gcg_norm *norm)
 {
-    const double values[6] = {norm->exponent_user, norm->exponent_item, norm->smooth,
-                              row->lambda,         row->at.gap,         row->valid_rmse};
-    char text[6][32];
-    for (int i = 0; i < 6; i++) report_number(text[i], values[i]);
-    put(log, "# tried\t%s\t%s\t%s\t%s\t%s\t%s\t%" PRId32 "\t%s\n", center, text[0], text[1], text[2], text[3],
-        text[4], row->at.rank, text[5]);
+    const double values[7] = {norm->exponent_user, norm->exponent_item, norm->smooth,   row->lambda,
+                              row->at.gap,         row->valid_rmse,     norm->user_bias};
+    char text[7][32];
+    for (int i = 0; i < 7; i++) report_number(text[i], values[i]);
+    put(log, "# tried\t%s\t%s\t%s\t%s\t%s\t%s\t%" PRId32 "\t%s\t%s\n", center, text[0], text[1], text[2],
+        text[3], text[4], row->at.rank, text[5], text[6]);
 }
 
 static const char summary_names[] = "lambda\titerations\ttime_s\tobjective\tdual\tgap\tnuc_norm\trank\t"

@@ -205,6 +205,15 @@ static const opt_entry table[] = {
      .max = 1,
      .resume = OPT_RESUMED,
      .help = "mix equal weights in, this share of all: 0 (default) to 1"},
+    {.name = "user-bias",
+     .kind = OPT_REAL,
+     FIELD(norm.user_bias),
+     SEEN(has_user_bias),
+     .argument = "T",
+     .min = 0,
+     .max = 1e9,
+     .resume = OPT_RESUMED,
+     .help = "fit a bias of each user, too, with this ridge (0: none)"},
     READING_WEIGHTS(fit_settings, reading, "column of weights (> 0) of the ratings in the loss (none)"),
     OPT_HEADING("stop"),
     {.name = "gap",
@@ -593,6 +602,7 @@ static int check_solver(const fit_settings *s)
                           : s->certify                     ? "certify"
                           : s->init                        ? "init"
                           : gcg_norm_is_weighted(&s->norm) ? "norm-weights"
+                          : s->norm.user_bias > 0          ? "user-bias"
                           : s->reading.weights             ? "weights"
                           : s->resume                      ? "resume"
                           : s->checkpoint                  ? "checkpoint"
@@ -623,6 +633,10 @@ static int check_rest(const fit_settings *s)
         return report_usage("--keep best needs --valid FILE to choose by");
     if (s->plain && s->atoms > 1)
         return report_usage("--plain adds one atom per iteration: leave --atoms out");
+    if (s->norm.user_bias > 0 && s->plain)
+        return report_usage("--plain knows no biases: leave --user-bias out");
+    if (s->norm.user_bias > 0 && fit_has_no_penalty(s))
+        return report_usage("--user-bias needs a lambda above 0");
     if (s->init && s->lambda_auto)
         return report_usage("--lambda auto starts from the models that it tries: leave --init out");
     if (s->init && strcmp(s->init, "-") == 0)

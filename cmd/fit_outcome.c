@@ -98,6 +98,7 @@ static gcg_status describe(const fit_outcome *o, char **text, gcg_err *err)
     gcg_json_number(&j, "norm_exponent_user", s->norm.exponent_user);
     gcg_json_number(&j, "norm_exponent_item", s->norm.exponent_item);
     gcg_json_number(&j, "norm_smooth", s->norm.smooth);
+    gcg_json_number(&j, "user_bias", s->norm.user_bias);
     gcg_json_number(&j, "norm_mean_user",
                     gcg_norm_mean(x->rows, o->d->margins.user_count, s->norm.exponent_user));
     gcg_json_string(&j, "keep", fit_keep_names[s->keep]);

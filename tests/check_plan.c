@@ -74,21 +74,25 @@ static const struct {
     gcg_precision precision;
     int plain, certify, pairs, block, panel;
     double exponent; /* of the norm's weights */
+    double user_bias;
 } cases[] = {
-    {"float, rank 40", 4000, 2500, 20, 40, GCG_PRECISION_FLOAT, 0, 0, 3, 96, 32, 0},
-    {"double, rank 40", 4000, 2500, 20, 40, GCG_PRECISION_DOUBLE, 0, 0, 3, 96, 32, 0},
-    {"low rank", 4000, 2500, 20, 6, GCG_PRECISION_FLOAT, 0, 0, 3, 96, 32, 0},
-    {"more columns than rows", 2500, 6000, 30, 30, GCG_PRECISION_FLOAT, 0, 0, 3, 96, 32, 0},
-    {"few columns, a Cholesky proof", 12000, 300, 12, 24, GCG_PRECISION_FLOAT, 0, 0, 3, 96, 32, 0},
-    {"few rows, a Cholesky proof", 300, 8000, 200, 24, GCG_PRECISION_FLOAT, 0, 0, 3, 96, 32, 0},
-    {"a Cholesky proof on request", 3000, 2500, 20, 24, GCG_PRECISION_FLOAT, 0, 1, 3, 96, 32, 0},
-    {"plain", 4000, 2500, 20, 8, GCG_PRECISION_DOUBLE, 1, 0, 3, 96, 32, 0},
-    {"one pair", 6000, 2500, 12, 40, GCG_PRECISION_FLOAT, 0, 0, 1, 96, 32, 0},
-    {"no pairs, small blocks", 6000, 2500, 12, 40, GCG_PRECISION_FLOAT, 0, 0, 0, 16, 16, 0},
-    {"blocks of 8", 6000, 2500, 10, 20, GCG_PRECISION_DOUBLE, 0, 0, 0, 8, 16, 0},
-    {"a weighted norm", 4000, 2500, 20, 40, GCG_PRECISION_FLOAT, 0, 0, 3, 96, 32, 0.8},
-    {"a weighted norm, a Cholesky proof", 12000, 300, 12, 24, GCG_PRECISION_FLOAT, 0, 0, 3, 96, 32, 1},
-    {"a weighted norm, few rows", 300, 8000, 200, 24, GCG_PRECISION_FLOAT, 0, 0, 3, 96, 32, 1},
+    {"float, rank 40", 4000, 2500, 20, 40, GCG_PRECISION_FLOAT, 0, 0, 3, 96, 32, 0, 0},
+    {"double, rank 40", 4000, 2500, 20, 40, GCG_PRECISION_DOUBLE, 0, 0, 3, 96, 32, 0, 0},
+    {"low rank", 4000, 2500, 20, 6, GCG_PRECISION_FLOAT, 0, 0, 3, 96, 32, 0, 0},
+    {"more columns than rows", 2500, 6000, 30, 30, GCG_PRECISION_FLOAT, 0, 0, 3, 96, 32, 0, 0},
+    {"few columns, a Cholesky proof", 12000, 300, 12, 24, GCG_PRECISION_FLOAT, 0, 0, 3, 96, 32, 0, 0},
+    {"few rows, a Cholesky proof", 300, 8000, 200, 24, GCG_PRECISION_FLOAT, 0, 0, 3, 96, 32, 0, 0},
+    {"a Cholesky proof on request", 3000, 2500, 20, 24, GCG_PRECISION_FLOAT, 0, 1, 3, 96, 32, 0, 0},
+    {"plain", 4000, 2500, 20, 8, GCG_PRECISION_DOUBLE, 1, 0, 3, 96, 32, 0, 0},
+    {"one pair", 6000, 2500, 12, 40, GCG_PRECISION_FLOAT, 0, 0, 1, 96, 32, 0, 0},
+    {"no pairs, small blocks", 6000, 2500, 12, 40, GCG_PRECISION_FLOAT, 0, 0, 0, 16, 16, 0, 0},
+    {"blocks of 8", 6000, 2500, 10, 20, GCG_PRECISION_DOUBLE, 0, 0, 0, 8, 16, 0, 0},
+    {"a weighted norm", 4000, 2500, 20, 40, GCG_PRECISION_FLOAT, 0, 0, 3, 96, 32, 0.8, 0},
+    {"a weighted norm, a Cholesky proof", 12000, 300, 12, 24, GCG_PRECISION_FLOAT, 0, 0, 3, 96, 32, 1, 0},
+    {"a weighted norm, few rows", 300, 8000, 200, 24, GCG_PRECISION_FLOAT, 0, 0, 3, 96, 32, 1, 0},
+    {"biases", 4000, 2500, 20, 40, GCG_PRECISION_FLOAT, 0, 0, 3, 96, 32, 0.8, 5},
+    {"biases, a column more than fits beside", 4000, 2500, 20, 32, GCG_PRECISION_DOUBLE, 0, 0, 3, 96, 32, 0,
+     5},
 };
 
 START_TEST(what_is_planned_for_gcg_is_what_it_takes)
@@ -97,7 +101,7 @@ START_TEST(what_is_planned_for_gcg_is_what_it_takes)
     gcg_solver_settings set = settings(0.5, cases[_i].rank, cases[_i].precision);
     set.plain = cases[_i].plain;
     set.certify = cases[_i].certify;
-    set.norm = (gcg_norm){cases[_i].exponent, cases[_i].exponent, 0};
+    set.norm = (gcg_norm){cases[_i].exponent, cases[_i].exponent, 0, cases[_i].user_bias};
     set.sizes.pairs = cases[_i].pairs;
     set.sizes.block = cases[_i].block;
     if (set.sizes.proof_block > set.sizes.block) set.sizes.proof_block = set.sizes.block;

@@ -1,6 +1,6 @@
 /* The weighted trace norm and the weighted loss: gcg_complete and gcg_lambda_max_weighted against an
  * accelerated proximal gradient on the dense Z = diag(sqrt p) W diag(sqrt q), the scales against their
- * definition. The passes with scales and weights are in check_kernels. */
+ * definition; and both with biases of users. The passes with scales and weights are in check_kernels. */
 #include "tests/naive.h"
 
 #include "base/parallel.h"
@@ -12,6 +12,7 @@
 typedef struct {
     int m, n;
     double *x, *root, *c;
+    double *ridge; /* of each row's bias, T p_i; INFINITY: it has none */
     char *mask;
     gcg_csr csr;
 } problem;
@@ -35,7 +36,10 @@ static double weight(const problem *p, int row, int col, double exponent, double
 static void weigh(problem *p, const gcg_norm *norm)
 {
     double *rows = naive_alloc((size_t)p->m, sizeof *rows);
-    for (int i = 0; i < p->m; i++) rows[i] = weight(p, i, -1, norm->exponent_user, norm->smooth);
+    for (int i = 0; i < p->m; i++) {
+        rows[i] = weight(p, i, -1, norm->exponent_user, norm->smooth);
+        p->ridge[i] = norm->user_bias > 0 && rows[i] > 0 ? norm->user_bias * rows[i] : INFINITY;
+    }
     for (int j = 0; j < p->n; j++) {
         double col = weight(p, -1, j, norm->exponent_item, norm->smooth);
         for (int i = 0; i < p->m; i++) p->root[i * p->n + j] = sqrt(rows[i] * col);
@@ -55,6 +59,7 @@ static problem problem_make(uint64_t seed, int m, int n)
                  naive_multiply(m, n, 2, u, 0, v, 1),
                  naive_alloc(size, sizeof(double)),
                  naive_alloc(size, sizeof(double)),
+                 naive_alloc((size_t)m, sizeof(double)),
                  naive_alloc(size, 1),
                  {0}};
     for (int i = 0; i < m; i++)
@@ -64,6 +69,7 @@ static problem problem_make(uint64_t seed, int m, int n)
             p.x[e] = p.mask[e] ? 2 + p.x[e] + 0.3 * naive_normal(&g) : 0;
         }
     for (size_t e = 0; e < size; e++) p.c[e] = 1;
+    for (int i = 0; i < m; i++) p.ridge[i] = INFINITY;
     p.csr = naive_csr(m, n, p.x, p.mask, 1);
     free(u);
     free(v);
@@ -75,6 +81,7 @@ static void problem_release(problem *p)
     free(p->x);
     free(p->root);
     free(p->c);
+    free(p->ridge);
     free(p->mask);
     gcg_csr_release(&p->csr);
 }
@@ -92,8 +99,9 @@ static void weigh_loss(problem *p, uint64_t seed, double uniform)
     }
 }
 
-static const gcg_norm PLAIN = {0, 0, 0};
-static const gcg_norm NORMS[] = {{1, 1, 0}, {0.8, 0.8, 0}, {0.5, 1, 0.1}, {0, 1, 0}, {1, 0.3, 0.5}};
+static const gcg_norm PLAIN = {0, 0, 0, 0};
+static const gcg_norm NORMS[] = {{1, 1, 0, 0},     {0.8, 0.8, 0, 0}, {0.5, 1, 0.1, 0}, {0, 1, 0, 0},
+                                 {1, 0.3, 0.5, 0}, {0, 0, 0, 2},     {0.8, 0.8, 0, 1}, {1, 0.5, 0.2, 0.1}};
 enum { COUNT_NORMS = sizeof NORMS / sizeof *NORMS };
 
 static gcg_solver_settings settings(const gcg_norm *norm, double lambda, double gap)
@@ -114,33 +122,52 @@ static gcg_solver_result solve(const gcg_csr *x, const gcg_solver_settings *set)
     return r;
 }
 
-/* c X / sqrt(p q): lambda_max is its spectral norm. */
-static double lambda_max_of(const problem *p)
+/* ---- the naive solver: 1/2 sum c (x - b - z / root)^2 + 1/2 sum ridge b^2 + lambda ||Z||_tr, b the best for
+ * Z, by steps of 1 / L, with restarts ---- */
+
+/* The best b_i for what W leaves of row i. */
+static double best_bias(const problem *p, int i, const double *left)
 {
-    size_t size = (size_t)(p->m * p->n);
-    double *y = naive_alloc(size, sizeof *y);
-    for (size_t e = 0; e < size; e++) y[e] = p->mask[e] ? p->c[e] * p->x[e] / p->root[e] : 0;
-    double top = naive_spectral_norm(p->m, p->n, y);
-    free(y);
-    return top;
+    double sum = 0, curvature = p->ridge[i];
+    for (int e = i * p->n; e < (i + 1) * p->n; e++) {
+        sum += p->mask[e] ? p->c[e] * left[e] : 0;
+        curvature += p->mask[e] ? p->c[e] : 0;
+    }
+    return p->ridge[i] < INFINITY ? sum / curvature : 0;
 }
 
-/* ---- the naive solver: 1/2 sum c (x - z / root)^2 + lambda ||Z||_tr by steps of 1 / L, with restarts ----
- */
-
-/* r = c (x - z / root), minus the gradient in W. */
+/* r = c (x - b - z / root), minus the gradient in W. */
 static double loss_of(const problem *p, const double *z, double *r)
 {
     double sum = 0;
-    for (int e = 0; e < p->m * p->n; e++) {
-        double d = p->mask[e] ? p->x[e] - z[e] / p->root[e] : 0;
-        r[e] = p->c[e] * d;
-        sum += 0.5 * r[e] * d;
+    for (int e = 0; e < p->m * p->n; e++) r[e] = p->mask[e] ? p->x[e] - z[e] / p->root[e] : 0;
+    for (int i = 0; i < p->m; i++) {
+        double b = best_bias(p, i, r);
+        sum += b < 0 || b > 0 ? 0.5 * p->ridge[i] * b * b : 0;
+        for (int e = i * p->n; e < (i + 1) * p->n; e++) {
+            double d = p->mask[e] ? r[e] - b : 0;
+            r[e] = p->c[e] * d;
+            sum += 0.5 * r[e] * d;
+        }
     }
     return sum;
 }
 
-/* D(Y) = <Y, X> - 1/2 sum Y^2 / c at Y = s R, the best s for which ||s R / root||_sp <= lambda. */
+/* R / root at W = 0: lambda_max is its spectral norm. */
+static double lambda_max_of(const problem *p)
+{
+    size_t size = (size_t)(p->m * p->n);
+    double *zero = naive_alloc(size, sizeof *zero), *y = naive_alloc(size, sizeof *y);
+    loss_of(p, zero, y);
+    for (size_t e = 0; e < size; e++) y[e] = p->mask[e] ? y[e] / p->root[e] : 0;
+    double top = naive_spectral_norm(p->m, p->n, y);
+    free(zero);
+    free(y);
+    return top;
+}
+
+/* D(Y) = <Y, X> - 1/2 sum Y^2 / c - 1/2 sum_i (Y 1)_i^2 / ridge_i at Y = s R, the best s for which
+ * ||s R / root||_sp <= lambda. */
 static double dual_of(const problem *p, const double *r, double lambda)
 {
     size_t size = (size_t)(p->m * p->n);
@@ -149,6 +176,11 @@ static double dual_of(const problem *p, const double *r, double lambda)
         y[e] = p->mask[e] ? r[e] / p->root[e] : 0;
         rx += r[e] * p->x[e];
         rr += r[e] * r[e] / p->c[e];
+    }
+    for (int i = 0; i < p->m; i++) {
+        double sum = 0;
+        for (int e = i * p->n; e < (i + 1) * p->n; e++) sum += r[e];
+        rr += sum * sum / p->ridge[i];
     }
     double s = fmax(0, fmin(rx / rr, lambda / naive_spectral_norm(p->m, p->n, y)));
     free(y);
@@ -187,16 +219,38 @@ static double naive_weighted(const problem *p, double lambda, double gap, double
 
 /* ---- results ---- */
 
+/* Takes b out of W + b 1' = U V', whose last column is that of b: constant in V. Returns the penalty of b. */
+static double take_biases(const problem *p, const gcg_solver_result *r, double *b)
+{
+    int biased = r->u.k == r->last.rank + 1;
+    double sum = 0, g = 0;
+    for (int j = 0; j < p->n && biased; j++) {
+        double v = gcg_factors_get(&r->v, j, r->last.rank);
+        ck_assert(v == 0 || g == 0 || fabs(v - g) <= (r->u.type == GCG_FLOAT ? 1e-6 : 1e-14) * g);
+        if (v > 0) g = v;
+    }
+    for (int i = 0; i < p->m; i++) {
+        b[i] = biased ? g * gcg_factors_get(&r->u, i, r->last.rank) : 0;
+        ck_assert(p->ridge[i] < INFINITY || b[i] == 0);
+        sum += p->ridge[i] < INFINITY ? 0.5 * p->ridge[i] * b[i] * b[i] : 0;
+    }
+    if (biased) ck_assert(r->singular_values[r->last.rank] == 0);
+    return sum;
+}
+
 /* The figures are those of W = U V', and the singular values those of Z. */
 static void check_figures(const problem *p, double lambda, const gcg_solver_result *r)
 {
     double tiny = r->u.type == GCG_FLOAT ? 2e-5 : 1e-9, norm = 0, loss = 0, x_x = 0, weights = 0;
-    double *w = naive_product(&r->u, &r->v), *s = naive_alloc((size_t)(p->m + p->n), sizeof *s);
+    double *w = naive_product(&r->u, &r->v), *s = naive_alloc((size_t)(p->m + p->n), sizeof *s),
+           *b = naive_alloc((size_t)p->m, sizeof *b), penalty = take_biases(p, r, b);
     for (int e = 0; e < p->m * p->n; e++) {
         loss += p->mask[e] ? 0.5 * p->c[e] * pow(p->x[e] - w[e], 2) : 0;
         x_x += p->c[e] * p->x[e] * p->x[e];
         weights += p->mask[e] ? p->c[e] : 0;
-        w[e] *= p->root[e];
+        w[e] = (w[e] - (p->mask[e] ? b[e / p->n] : 0)) * p->root[e];
+        if (b[e / p->n] != 0 && !p->mask[e])
+            w[e] -= gcg_factors_get(&r->v, e % p->n, r->last.rank) > 0 ? b[e / p->n] * p->root[e] : 0;
     }
     naive_svd(p->m, p->n, w, s, NULL, NULL);
     for (int q = 0; q < r->last.rank; q++) {
@@ -204,7 +258,7 @@ static void check_figures(const problem *p, double lambda, const gcg_solver_resu
         norm += s[q];
     }
     ck_assert_double_eq_tol(r->last.nuc_norm, norm, tiny * (norm + 1e-300));
-    ck_assert_double_eq_tol(r->last.objective, loss + lambda * norm, tiny * x_x);
+    ck_assert_double_eq_tol(r->last.objective, loss + penalty + lambda * norm, tiny * x_x);
     ck_assert_double_eq_tol(r->last.train_rmse, sqrt(2 * loss / weights), sqrt(tiny * x_x / weights));
     /* the scale of an empty row is 0; without scales it is lost in rounding */
     double left_out = r->last.nuc_norm * (p->root[0] == 1 ? tiny : 0);
@@ -214,6 +268,7 @@ static void check_figures(const problem *p, double lambda, const gcg_solver_resu
     }
     free(w);
     free(s);
+    free(b);
 }
 
 static void check_optimum(const problem *p, const gcg_solver_settings *set, double lower, double upper)
@@ -238,7 +293,7 @@ START_TEST(optima_equal_those_of_the_naive_solver)
     for (int t = 0; t < 3; t++) {
         problem p = problem_make((uint64_t)(50 + t), shapes[t][0], shapes[t][1]);
         double lower;
-        const gcg_norm *norm = _i < COUNT_NORMS ? &NORMS[_i] : _i % 2 ? &NORMS[1] : &PLAIN;
+        const gcg_norm *norm = _i < COUNT_NORMS ? &NORMS[_i] : _i % 3 ? &NORMS[_i % 3 == 1 ? 1 : 6] : &PLAIN;
         weigh(&p, norm);
         if (_i >= COUNT_NORMS) weigh_loss(&p, (uint64_t)_i, 0);
         double lambda = ratios[(t + _i) % 3] * lambda_max_of(&p),
@@ -255,7 +310,7 @@ START_TEST(every_mode_reaches_the_optimum)
 {
     problem p = problem_make(60, 14, 11);
     double lower;
-    const gcg_norm *norm = _i == 1 ? &PLAIN : &NORMS[1];
+    const gcg_norm *norm = _i == 1 ? &PLAIN : _i == 3 ? &NORMS[6] : &NORMS[1];
     weigh(&p, norm);
     if (_i > 0) weigh_loss(&p, 61, 0);
     double lambda = 0.1 * lambda_max_of(&p), upper = naive_weighted(&p, lambda, 1e-9, &lower);
@@ -267,6 +322,7 @@ START_TEST(every_mode_reaches_the_optimum)
         set.ratings_kept = mode == 4 ? GCG_KEEP_RESIDUAL : mode == 5 ? GCG_KEEP_NONE : GCG_KEEP_ALL;
         set.max_iter = 3000;
         if (set.plain) set.gap = 1e-4;
+        if (set.plain && norm->user_bias > 0) continue;
         if (mode == 5) continue; /* no proof by Cholesky: below */
         check_optimum(&p, &set, lower, upper);
     }
@@ -346,11 +402,11 @@ END_TEST
 
 START_TEST(only_an_exponent_makes_a_norm_weighted)
 {
-    ck_assert(!gcg_norm_is_weighted(&(gcg_norm){0, 0, 0}));
-    ck_assert(!gcg_norm_is_weighted(&(gcg_norm){0, 0, 0.5}));
-    ck_assert(!gcg_norm_is_weighted(&(gcg_norm){1, 1, 1}));
-    ck_assert(gcg_norm_is_weighted(&(gcg_norm){0.1, 0, 0}));
-    ck_assert(gcg_norm_is_weighted(&(gcg_norm){0, 0.1, 0.9}));
+    ck_assert(!gcg_norm_is_weighted(&(gcg_norm){0, 0, 0, 0}));
+    ck_assert(!gcg_norm_is_weighted(&(gcg_norm){0, 0, 0.5, 0}));
+    ck_assert(!gcg_norm_is_weighted(&(gcg_norm){1, 1, 1, 0}));
+    ck_assert(gcg_norm_is_weighted(&(gcg_norm){0.1, 0, 0, 0}));
+    ck_assert(gcg_norm_is_weighted(&(gcg_norm){0, 0.1, 0.9, 0}));
 }
 END_TEST
 
@@ -421,7 +477,7 @@ START_TEST(the_result_is_the_same_bytes_at_1_2_3_and_7_threads)
     static const int threads[] = {1, 2, 3, 7};
     problem p = problem_make(90, 130, 110);
     for (int wide = 0; wide < 2; wide++) {
-        gcg_solver_settings set = settings(&NORMS[1], 3, wide ? 1e-6 : 1e-4);
+        gcg_solver_settings set = settings(&NORMS[_i ? 6 : 1], 3, wide ? 1e-6 : 1e-4);
         set.precision = wide ? GCG_PRECISION_DOUBLE : GCG_PRECISION_FLOAT;
         gcg_solver_result first = {0};
         for (int t = 0; t < 4; t++) {
@@ -445,7 +501,7 @@ START_TEST(exponents_of_0_are_the_plain_norm_to_the_byte)
     problem p = problem_make(91, 30, 25);
     gcg_solver_settings plain = gcg_solver_settings_defaults();
     plain.lambda = 2;
-    gcg_solver_settings zero = settings(&(gcg_norm){0, 0, 0.25}, 2, plain.gap);
+    gcg_solver_settings zero = settings(&(gcg_norm){0, 0, 0.25, 0}, 2, plain.gap);
     gcg_solver_result a = solve(&p.csr, &plain), b = solve(&p.csr, &zero);
     check_same_bytes(&a, &b);
     gcg_solver_result_release(&a);
@@ -575,7 +631,7 @@ static gcg_status note_start(const gcg_progress *p, void *user, gcg_err *err)
 START_TEST(a_start_is_taken_as_factors_of_w)
 {
     problem p = problem_make(93, 30, 25);
-    gcg_solver_settings set = settings(&NORMS[2], 2, 1e-8);
+    gcg_solver_settings set = settings(&NORMS[_i ? 5 + _i : 2], 2, 1e-8);
     gcg_solver_result cold = solve(&p.csr, &set);
     gcg_progress at;
     set.start_u = &cold.u;
@@ -635,15 +691,15 @@ START_TEST(heavy_tails_reach_small_gaps_and_every_bound_is_true)
 {
     gcg_csr x = heavy(2100, 2040, 4); /* more than is proved by Cholesky without being asked */
     double lambda_max;
-    const gcg_norm *norm = &NORMS[_i % 2];
+    const gcg_norm *norm = &NORMS[_i == 2 ? 6 : _i % 2];
     ck_assert_int_eq(gcg_lambda_max_weighted(&x, norm, 1, NULL, &lambda_max, NULL), GCG_OK);
-    gcg_solver_settings set = settings(norm, 0.4 * lambda_max, _i ? 1e-4 : 1e-6);
+    gcg_solver_settings set = settings(norm, 0.4 * lambda_max, _i % 2 ? 1e-4 : 1e-6);
     gcg_solver_result fine = solve(&x, &set);
     ck_assert_str_eq(gcg_stop_name(fine.stop), "converged");
     ck_assert_int_ge(fine.last.rule, GCG_CERT_PROBABILITY);
     ck_assert_double_le(fine.last.gap, set.gap);
     for (int mode = 0; mode < 3; mode++) {
-        if (mode == 1 + _i) continue; /* each once */
+        if (mode == 1 + _i % 2) continue; /* each once */
         set.gap = 1e-2;
         set.certify = mode == 1;
         set.ratings_kept = mode == 2 ? GCG_KEEP_NONE : GCG_KEEP_ALL;
@@ -678,7 +734,7 @@ static gcg_status complete_once(void *ctx)
 static gcg_status lambda_max_once(void *ctx)
 {
     double lambda_max;
-    return gcg_lambda_max_weighted(&((job *)ctx)->p.csr, &NORMS[0], 1, NULL, &lambda_max, NULL);
+    return gcg_lambda_max_weighted(&((job *)ctx)->p.csr, &((job *)ctx)->set.norm, 1, NULL, &lambda_max, NULL);
 }
 
 START_TEST(out_of_memory_is_told_at_every_allocation)
@@ -691,6 +747,9 @@ START_TEST(out_of_memory_is_told_at_every_allocation)
     ck_assert_int_ge(naive_fail_each_allocation(complete_once, &j), 40);
     j.set.norm = PLAIN;
     ck_assert_int_ge(naive_fail_each_allocation(complete_once, &j), 40);
+    j.set.norm = NORMS[6];
+    ck_assert_int_ge(naive_fail_each_allocation(complete_once, &j), 50);
+    ck_assert_int_ge(naive_fail_each_allocation(lambda_max_once, &j), 16);
     problem_release(&j.p);
 }
 END_TEST
@@ -701,20 +760,20 @@ int main(void)
     TCase *c = tcase_create("weighted norm");
     tcase_set_timeout(c, 120);
     tcase_add_loop_test(c, optima_equal_those_of_the_naive_solver, 0, 2 * COUNT_NORMS);
-    tcase_add_loop_test(c, every_mode_reaches_the_optimum, 0, 3);
+    tcase_add_loop_test(c, every_mode_reaches_the_optimum, 0, 4);
     tcase_add_test(c, lambda_max_is_that_of_the_scaled_ratings);
     tcase_add_test(c, scales_are_those_of_the_definition);
     tcase_add_test(c, weights_have_mean_1_over_the_ratings);
     tcase_add_test(c, only_an_exponent_makes_a_norm_weighted);
     tcase_add_test(c, the_gradient_equals_differences);
-    tcase_add_test(c, the_result_is_the_same_bytes_at_1_2_3_and_7_threads);
+    tcase_add_loop_test(c, the_result_is_the_same_bytes_at_1_2_3_and_7_threads, 0, 2);
     tcase_add_test(c, exponents_of_0_are_the_plain_norm_to_the_byte);
     tcase_add_test(c, equal_counts_are_the_plain_norm_whatever_the_exponent);
     tcase_add_test(c, weights_of_1_are_none);
     tcase_add_test(c, weights_and_lambda_times_a_power_of_4_give_the_same_matrix_to_the_byte);
     tcase_add_test(c, a_weight_of_2_is_a_rating_twice);
-    tcase_add_test(c, a_start_is_taken_as_factors_of_w);
-    tcase_add_loop_test(c, heavy_tails_reach_small_gaps_and_every_bound_is_true, 0, 2);
+    tcase_add_loop_test(c, a_start_is_taken_as_factors_of_w, 0, 3);
+    tcase_add_loop_test(c, heavy_tails_reach_small_gaps_and_every_bound_is_true, 0, 3);
     tcase_add_test(c, out_of_memory_is_told_at_every_allocation);
     suite_add_tcase(suite, c);
     return naive_run(suite);

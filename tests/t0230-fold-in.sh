@@ -26,6 +26,11 @@ weighted_rows() {
         fold -n 0 -o again m.weighted tr.csv && apart m.weighted again tr.csv 1e-5 && ! apart m.none again tr.csv 1e-2
 }
 ok "and where the norm is weighted" weighted_rows
+biased_rows() { # the last factor of the items is the same for all
+    fit --norm-weights 0.8 --user-bias 2 --precision double --gap 1e-11 --lambda 3 -o m.biased tr.csv &&
+        fold -n 0 -o again m.biased tr.csv && apart m.biased again tr.csv 1e-5 && ! apart m.weighted again tr.csv 1e-2
+}
+ok "and where biases were fitted" biased_rows
 still() { fold -n 0 -o new m.weighted late.csv && fold -n 0 -o back new late.csv && cmp new back; }
 ok "whose weights stay those of the fit when users come" still
 # The row problem, from the exported factors: lambda u = sum_j (x - mu - b_u - b_j - u . v_j) v_j.

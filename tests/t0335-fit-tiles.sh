@@ -24,13 +24,15 @@ store() { limited store --threads 2 tr.gcs && cmp one store; }
 ok "and from a store" store
 
 # What is read from the disk in every pass stays in rows: another order of the same sums.
-iterations=20
+iterations=20 most=76M
 on_disk() { # OPTION...
-    limited tiles "$@" tr.gcs && limited rows "$@" --max-memory 76M tr.gcs && grep -q '^# memory_plan.*mapped' rows.log || return
+    limited tiles "$@" tr.gcs && limited rows "$@" --max-memory "$most" tr.gcs && grep -q '^# memory_plan.*mapped' rows.log || return
     awk -v a="$(value tiles objective)" -v b="$(value rows objective)" -v c="$(value tiles dual)" -v d="$(value rows dual)" 'BEGIN {
         print a, b, c, d
         exit !(a > 0 && (a - b) ^ 2 <= 1e-8 * a * a && c <= b * (1 + 1e-9) && d <= a * (1 + 1e-9) && c > 0.9 * b) }'
 }
 ok "a store that stays on disk, in rows, gives the same objective and bound" on_disk --rank 8
 ok "so it does in a weighted norm" on_disk --rank 8 --norm-weights 0.5
+most=79M # an array or two more
+ok "and with biases of users" on_disk --rank 8 --user-bias 2
 done_testing

@@ -38,6 +38,8 @@ same() { # OPTION... TRAIN
 ok "a fit that goes on from a checkpoint comes to the same bytes, and the same log" same --lambda 3 --gap 1e-6 train.tsv
 ok "with centring and a lambda of lambda_max, too" same --lambda-ratio 0.1 --gap 1e-5 --center both train.tsv
 ok "with a weighted norm" same --lambda-ratio 0.1 --gap 1e-5 --norm-weights 0.8 --norm-smooth 0.1 train.tsv
+ok "with biases of users" same --lambda-ratio 0.1 --gap 1e-5 --norm-weights 0.8 --user-bias 3 train.tsv
+ok "with biases, in float that goes on in double" same --lambda-ratio 0.1 --gap 1e-9 --user-bias 3 train.tsv
 ok "in float that goes on in double" same --lambda 3 --gap 1e-9 --precision auto train.tsv
 ok "with validation, --keep best and a clip" same --lambda 1 --gap 1e-6 --keep best --valid valid.tsv --clip 1,5 rest.tsv
 ok "where the rank is limited" same --lambda 0.5 --rank 4 --gap 1e-4 train.tsv
@@ -167,6 +169,7 @@ ok "--plain" refused 2 '--plain yes: the fit that m.ckpt is of was without it' -
 ok "a seed" refused 2 '--seed 2: the fit that m.ckpt is of had 1;' --seed 2 --resume m.ckpt train.tsv
 ok "a comparator" refused 2 'the fit that m.ckpt is of' --solver als-cg --rank 3 --resume m.ckpt train.tsv
 ok "a weight of the norm" refused 2 '--norm-weights 0.5: the fit that m.ckpt is of was without it' --norm-weights 0.5 --resume m.ckpt train.tsv
+ok "biases" refused 2 '--user-bias 3: the fit that m.ckpt is of was without it' --user-bias 3 --resume m.ckpt train.tsv
 ok "a start" refused 2 '--init and --resume' --init w --resume m.ckpt train.tsv
 ok "fewer ratings" refused 4 'm.ckpt: error: is of [0-9]* ratings of 100 users and 80 items, TRAIN has' --resume m.ckpt rest.tsv
 sed '100s/[0-9.]*$/4.75/' train.tsv >changed.tsv

@@ -36,8 +36,9 @@ kinds=(
     "cv --folds 2 --n-lambdas 6"
     "path --lambdas 20,6,2 --gap 1e-6 --keep-all"
     "fit --lambda 1.5 --gap 1e-7"
+    "path --n-lambdas 4 --gap 1e-7 --norm-weights 0.8 --user-bias 2"
 )
-files=("" "--valid valid.tsv" "--valid valid.tsv" "" "" "" "" "" "" "--valid valid.tsv" "" "--valid valid.tsv --weights 4" "--weights 4")
+files=("" "--valid valid.tsv" "--valid valid.tsv" "" "" "" "" "" "" "--valid valid.tsv" "" "--valid valid.tsv --weights 4" "--weights 4" "--valid valid.tsv")
 starts=([12]="--init start") # what a run begins with, and one that goes on does without
 prepare() {
     local k

@@ -13,10 +13,12 @@
 #include "base/status.h"
 #include "store/csr.h"
 
-/* How the norm is weighted; all 0: not at all. */
+/* How the norm is weighted; all 0: not at all. With it goes the ridge of the biases of rows, which are
+ * weighted by the same p. */
 typedef struct {
     double exponent_user, exponent_item; /* A of rows and of columns, 0 to 1 */
     double smooth;                       /* B, 0 to 1; 1: not weighted */
+    double user_bias; /* T > 0: w_ij + b_i in place of w_ij, penalised by T/2 sum p_i b_i^2; 0: no biases */
 } gcg_norm;
 
 /* 1 when the weights are not all 1 whatever the data. */

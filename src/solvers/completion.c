@@ -12,6 +12,7 @@ static void release(completion *m)
 {
     gcg_pass_free(m->pass);
     gcg_scales_release(&m->scales);
+    mc_bias_release(m);
     gcg_mem_free(m->point);
     gcg_mem_free(m->s);
     gcg_mem_free(m->r);
@@ -61,8 +62,8 @@ static void describe(void *self, gcg_progress *progress)
     progress->train_rmse = sqrt(2 * m->value.loss / m->weights);
     progress->matvecs = m->block_matvecs + m->op.matvecs;
     progress->passes = gcg_pass_count(m->pass);
-    progress->u = &m->u;
-    progress->v = &m->v;
+    progress->u = mc_all_u(m);
+    progress->v = mc_all_v(m);
     progress->row_scale = m->scales.row;
     progress->col_scale = m->scales.col;
 }
@@ -90,10 +91,13 @@ static gcg_status take_start(completion *m, gcg_err *err)
     const gcg_factors *u = m->set->start_u, *v = m->set->start_v;
     int32_t most = m->set->rank > 0 && m->set->rank < mc_smaller(m) ? m->set->rank : mc_smaller(m);
     if (!u || u->k == 0) return GCG_OK;
-    gcg_status status = mc_lay_out(m, u->k, m->type, err);
-    if (status) return status;
-    gcg_factors_put(&m->u, 0, u, 0, u->k, NULL);
-    gcg_factors_put(&m->v, 0, v, 0, v->k, NULL);
+    int has_biases = mc_biased(m) && mc_bias_is_in(v);
+    if (has_biases) mc_bias_read(m, u, v);
+    gcg_status status = mc_lay_out(m, u->k - has_biases, m->type, err);
+    mc_bias_take(m);
+    if (status || m->u.k == 0) return status;
+    gcg_factors_put(&m->u, 0, u, 0, m->u.k, NULL);
+    gcg_factors_put(&m->v, 0, v, 0, m->u.k, NULL);
     if (m->scales.row) {
         gcg_factors_unscale_rows(&m->u, m->scales.row);
         gcg_factors_unscale_rows(&m->v, m->scales.col);
@@ -118,6 +122,7 @@ static gcg_status init(completion *m, const gcg_csr *x, const gcg_solver_setting
     gcg_status status = gcg_pass_new(x, &m->pass, err);
     if (!status) status = weigh(m, err);
     m->type = gcg_solver_first_type(x, set);
+    if (!status && set->norm.user_bias > 0) status = mc_bias_init(m, err);
     if (!status) status = mc_rating_arrays(m, m->type, err);
     if (!status) status = mc_lay_out(m, 0, m->type, err);
     return status ? status : take_start(m, err);
@@ -160,7 +165,9 @@ static void run_job(void *ctx)
     if (!j->status)
         j->status = gcg_run(&problem, j->settings, start, &watch, &j->result->stop, &j->result->last, j->err);
     int is_left = writes && j->result->stop == GCG_STOP_SIGNAL;
-    if (!j->status && !is_left) j->status = gcg_solver_result_take(j->result, &m.u, &m.v, m.s, j->err);
+    if (!j->status && !is_left)
+        j->status = mc_biased(&m) ? mc_bias_result(&m, j->result, j->err)
+                                  : gcg_solver_result_take(j->result, &m.u, &m.v, m.s, j->err);
     if (!j->status && !is_left) unscale(j->result, &m.scales);
     if (is_left) j->result->last.u = j->result->last.v = NULL;
     release(&m);
@@ -179,8 +186,8 @@ gcg_status gcg_complete(const gcg_csr *x, const gcg_solver_settings *settings, g
 
 typedef struct {
     gcg_pass *pass;
-    gcg_factors u, v; /* without columns */
-    gcg_residual x;   /* at W = 0: the ratings themselves */
+    gcg_factors u, v; /* without columns; or the biases */
+    gcg_residual x;   /* at W = 0: the ratings themselves, or what the biases leave of them */
 } data_op;
 
 static void data_times(void *ctx, const double *x, double *y)
@@ -195,23 +202,49 @@ static void data_times_t(void *ctx, const double *y, double *x)
     gcg_pass_matvec_t(d->pass, &d->x, y, x);
 }
 
+/* The best biases at W = 0, as a column of u and one of v. */
+static gcg_status biases_at_zero(data_op *d, const gcg_csr *x, const gcg_scales *scales, double ridge,
+                                 gcg_err *err)
+{
+    double *item = gcg_mem_alloc_array(x->cols, sizeof *item),
+           *curvature = gcg_mem_alloc_array(x->rows, sizeof *curvature),
+           *product = gcg_mem_alloc_array(x->rows, sizeof *product);
+    gcg_status status = item && curvature && product ? GCG_OK : gcg_fail_memory(err, "biases");
+    if (!status) status = mc_bias_shape(d->pass, x, scales, 1, item, curvature, err);
+    if (!status) data_times(d, item, product);
+    if (!status) status = gcg_factors_init(&d->u, x->rows, 1, GCG_DOUBLE, err);
+    if (!status) status = gcg_factors_init(&d->v, x->cols, 1, GCG_DOUBLE, err);
+    for (int32_t i = 0; i < x->rows && !status; i++)
+        gcg_factors_set(&d->u, i, 0, product[i] / (curvature[i] + ridge));
+    for (int32_t j = 0; j < x->cols && !status; j++) gcg_factors_set(&d->v, j, 0, item[j]);
+    gcg_mem_free(item);
+    gcg_mem_free(curvature);
+    gcg_mem_free(product);
+    d->x.values = NULL;
+    return status;
+}
+
 gcg_status gcg_lambda_max_weighted(const gcg_csr *x, const gcg_norm *norm, uint64_t seed, gcg_watch *watch,
                                    double *lambda_max, gcg_err *err)
 {
     const double tolerance = 1e-12; /* of sigma^2 */
-    gcg_dtype type = gcg_csr_is_float(x) && !x->weight ? GCG_FLOAT : GCG_DOUBLE;
+    const int biased = norm->user_bias > 0;
+    gcg_dtype type = gcg_csr_is_float(x) && !x->weight && !biased ? GCG_FLOAT : GCG_DOUBLE;
     data_op d = {.u = {.rows = x->rows, .type = type}, .v = {.rows = x->cols, .type = type}};
     d.x = (gcg_residual){.type = type, .u = &d.u, .v = &d.v};
-    if (!x->shift.row && !x->weight) d.x.values = gcg_csr_stored(x, 0);
+    if (!x->shift.row && !x->weight && !biased) d.x.values = gcg_csr_stored(x, 0);
     gcg_scales scales = {0};
     gcg_status status = gcg_pass_new(x, &d.pass, err);
     if (!status && gcg_norm_is_weighted(norm)) {
         status = gcg_scales_init(&scales, x, norm, err);
         if (!status) gcg_pass_set_scales(d.pass, &scales);
     }
+    if (!status && biased) status = biases_at_zero(&d, x, &scales, norm->user_bias, err);
     gcg_linop op = {x->rows, x->cols, &d, data_times, data_times_t, 0, watch};
     if (!status) status = gcg_polar_top(&op, tolerance, seed, lambda_max, NULL, NULL, err);
     gcg_pass_free(d.pass);
+    gcg_factors_release(&d.u);
+    gcg_factors_release(&d.v);
     gcg_scales_release(&scales);
     return status;
 }

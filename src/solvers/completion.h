@@ -15,12 +15,19 @@
  * the comments below is diag(a) R diag(b) wherever it meets U or V. In both only the curvature of the loss
  * differs, and the factors of W that the result takes.
  *
+ * Biases of users (gcg_norm.user_bias = T) are one column more of U and V that no atom, rotation or proximal
+ * step touches: e_i and h_j = g sqrt(q_j), h fixed, so that w_ij + b_i is what the passes see when they are
+ * given both (mc_all). With g = sqrt(lambda / T), T/2 sum p_i b_i^2 is lambda/2 ||e||^2: for L-BFGS e is a
+ * column like any other. The bound has ||R||^2 + ||R h||^2 / lambda in place of ||R||^2, for F >= <Y, X> -
+ * ||Y||^2 / 2 - sum of (Y 1)_i^2 / (2 T p_i).
+ *
  * completion.c        start, end, precision, the table of the problem
  * completion_point.c  the iterate: layout, value, balanced basis, proximal step
  * completion_polar.c  line 3 of Algorithm 3: the leading atoms
  * completion_bound.c  the certificate
  * completion_step.c   lines 4 and 5: atoms
  * completion_improve.c  line 6: L-BFGS on the surrogate
+ * completion_bias.c   biases of users
  * completion_state.c  what a checkpoint holds
  * completion_plan.c   the memory that all this takes */
 #ifndef GCG_SOLVERS_COMPLETION_H
@@ -60,6 +67,12 @@ typedef struct {
 
     double *s, *inverse_s; /* balanced: squared column norms of U and V */
     gcg_factors rv;        /* R V */
+    /* Biases; NULL: none. The point has a copy of e and h in its column k. */
+    double *bias, *bias_item;              /* e, h */
+    double *bias_curvature, *bias_product; /* sum_j (s_ij h_j)^2; R h, scratch */
+    double bias_penalty;                   /* lambda/2 ||e||^2, at the point */
+    double bias_squares;                   /* ||R h||^2 / lambda, at the last bound */
+    gcg_factors all_u, all_v;              /* of mc_all */
     gcg_point_value value;
     double moments[2];  /* ||R||^2, <R, X> */
     double x_x;         /* ||P(X)||^2, weighted */
@@ -80,10 +93,32 @@ static inline int32_t mc_smaller(const completion *m)
     return m->x->rows < m->x->cols ? m->x->rows : m->x->cols;
 }
 
-/* The point's R, kept or not. */
-static inline gcg_residual mc_residual(const completion *m)
+/* 1 where there are biases: the columns that the point has beside k. */
+static inline int mc_biased(const completion *m)
 {
-    return (gcg_residual){m->type, m->r, &m->u, &m->v};
+    return m->bias != NULL;
+}
+
+/* U and V with the columns of the biases: what the passes over the ratings take. Good until the point moves
+ * in memory. */
+static inline const gcg_factors *mc_all_u(completion *m)
+{
+    m->all_u = m->u;
+    m->all_u.k += mc_biased(m);
+    return &m->all_u;
+}
+
+static inline const gcg_factors *mc_all_v(completion *m)
+{
+    m->all_v = m->v;
+    m->all_v.k += mc_biased(m);
+    return &m->all_v;
+}
+
+/* The point's R, kept or not. */
+static inline gcg_residual mc_residual(completion *m)
+{
+    return (gcg_residual){m->type, m->r, mc_all_u(m), mc_all_v(m)};
 }
 
 /* k rounded up to the stride of its rows. */
@@ -101,6 +136,24 @@ gcg_status mc_shrink(completion *m, gcg_err *err);
 /* The point's vector as blocks for the threads: how many; length and byte offset of one. */
 int64_t mc_vector_blocks(const completion *m);
 int64_t mc_vector_block(const completion *m, int64_t block, size_t *offset);
+/* Arrays of the biases, which are 0, and h. */
+gcg_status mc_bias_init(completion *m, gcg_err *err);
+void mc_bias_release(completion *m);
+/* Into the point's column k, and zeros behind it; and out of it, with their penalty. */
+void mc_bias_place(completion *m);
+void mc_bias_take(completion *m);
+/* The best biases for the point's W and its R, which is old afterwards. */
+void mc_bias_fit(completion *m);
+/* bias_squares from R. */
+void mc_bias_bound(completion *m);
+/* From a start, or into a result: factors of W + b 1' whose last column is that of the biases, in V the
+ * constant g (but for rounding; 0 for items that have no ratings). Is there such a column in V? */
+int mc_bias_is_in(const gcg_factors *v);
+void mc_bias_read(completion *m, const gcg_factors *u, const gcg_factors *v);
+gcg_status mc_bias_result(completion *m, gcg_solver_result *result, gcg_err *err);
+/* h_j = g sqrt(q_j), and curvature_i = sum_j (s_ij h_j)^2 for the pattern and scales of the pass. */
+gcg_status mc_bias_shape(gcg_pass *pass, const gcg_csr *x, const gcg_scales *scales, double g, double *item,
+                         double *curvature, gcg_err *err);
 /* R at the point afresh, where it is kept. */
 void mc_renew_residual(completion *m);
 /* Loss, rho and F at the point, residual afresh, summed in double. */

@@ -13,6 +13,12 @@ static const double FALSE_RUN = 5e-7;   /* ... of each of the two proofs that ma
 static const double WIDE = 0.02; /* eps from which on Lanczos alone costs less than deflation before it */
 static const double LAST_SECONDS = 0.5; /* for the bound of a run that stops early */
 
+/* The dual value where sigma_1(R) is at most sigma. */
+static double dual_at(const completion *m, double sigma)
+{
+    return gcg_certificate_dual(m->lambda, sigma, m->moments[1], m->moments[0] + m->bias_squares);
+}
+
 /* The relative amount by which sigma_1 may be guarded before the gap rises above `wanted`; 0 when it is above
  * already. */
 static double guard_room(const completion *m, double wanted)
@@ -20,7 +26,7 @@ static double guard_room(const completion *m, double wanted)
     double low = 0, high = 0.1; /* more is never worth having */
     for (int i = 0; i < 50; i++) {
         double middle = 0.5 * (low + high);
-        double dual = gcg_certificate_dual(m->lambda, m->sigma * (1 + middle), m->moments[1], m->moments[0]);
+        double dual = dual_at(m, m->sigma * (1 + middle));
         if (gcg_certificate_gap(m->value.objective, dual) <= wanted)
             low = middle;
         else
@@ -30,7 +36,7 @@ static double guard_room(const completion *m, double wanted)
 }
 
 /* R as it meets U and V, whose sigma_1 counts where norm or loss are weighted; gcg_mem_free it. */
-static gcg_status scaled_residual(const completion *m, void **out, gcg_err *err)
+static gcg_status scaled_residual(completion *m, void **out, gcg_err *err)
 {
     gcg_residual r = mc_residual(m);
     *out = gcg_mem_alloc_array(m->x->nnz, m->type);
@@ -307,6 +313,7 @@ gcg_status mc_bound(void *self, gcg_bound_effort effort, double wanted_gap, gcg_
 {
     completion *m = self;
     gcg_status status = GCG_OK;
+    mc_bias_bound(m);
     double sigma = m->sigma, room = guard_room(m, wanted_gap);
     *out = (gcg_bound){.rule = GCG_CERT_ESTIMATE};
     if (m->moments[0] == 0) { /* R = 0: Y = 0 is the best dual point, and F = lambda rho */
@@ -321,6 +328,6 @@ gcg_status mc_bound(void *self, gcg_bound_effort effort, double wanted_gap, gcg_
     }
     if (out->rule == GCG_CERT_PROBABILITY) out->probability = FALSE_BOUND;
     if (sigma > m->sigma) m->sigma = sigma;
-    out->dual = gcg_certificate_dual(m->lambda, sigma, m->moments[1], m->moments[0]);
+    out->dual = dual_at(m, sigma);
     return status;
 }

@@ -18,13 +18,22 @@ enum {
 static const double LOW_RANK_REDUCTION = 0.1;
 static const double INNER_REDUCTION = 0.3; /* of the preconditioned gradient: SOLVER.md sec. 5, gamma */
 
+/* With the columns of the biases. */
+static void all_views(const completion *m, void *vector, gcg_factors *u, gcg_factors *v)
+{
+    mc_views(m, vector, u, v);
+    u->k += mc_biased(m);
+    v->k += mc_biased(m);
+}
+
 static void smooth_gradient(void *self, void *g)
 {
     completion *m = self;
     gcg_factors gu, gv;
-    mc_views(m, g, &gu, &gv);
+    all_views(m, g, &gu, &gv);
     gcg_residual r = mc_residual(m);
-    gcg_pass_gradient(m->pass, &r, &m->u, &m->v, m->lambda, &gu, &gv);
+    gcg_pass_gradient(m->pass, &r, r.u, r.v, m->lambda, &gu, &gv);
+    for (int32_t j = 0; j < gv.rows && mc_biased(m); j++) gcg_factors_set(&gv, j, m->u.k, 0); /* h is fixed */
 }
 
 typedef struct {
@@ -52,8 +61,8 @@ static void smooth_precondition(void *self, void *inverse)
 {
     completion *m = self;
     gcg_factors du, dv;
-    mc_views(m, inverse, &du, &dv);
-    gcg_pass_squares(m->pass, &m->u, &m->v, m->lambda, &du, &dv);
+    all_views(m, inverse, &du, &dv);
+    gcg_pass_squares(m->pass, mc_all_u(m), mc_all_v(m), m->lambda, &du, &dv);
     vector_ctx c = {.m = m, .out = inverse};
     gcg_par_blocks(mc_vector_blocks(m), invert_task, &c);
 }
@@ -64,9 +73,9 @@ static double smooth_search(void *self, void *d, double g_d, double d_d, double 
     completion *m = self;
     gcg_factors du, dv;
     double sums[4];
-    mc_views(m, d, &du, &dv);
+    all_views(m, d, &du, &dv);
     gcg_residual r = mc_residual(m);
-    gcg_pass_line(m->pass, &m->u, &m->v, &du, &dv, &r, m->b, m->c, sums);
+    gcg_pass_line(m->pass, r.u, r.v, &du, &dv, &r, m->b, m->c, sums);
     const double c[5] = {0, g_d, 0.5 * sums[0] - sums[1] + 0.5 * m->lambda * d_d, sums[2], 0.5 * sums[3]};
     return gcg_line_search_quartic(c, change);
 }
@@ -118,7 +127,7 @@ static double reduction(const completion *m, double gap)
 gcg_status mc_improve(void *self, double gap, gcg_err *err)
 {
     completion *m = self;
-    if (m->u.k == 0) return GCG_OK;
+    if (m->u.k == 0) return GCG_OK; /* biases alone are fitted exactly, in mc_evaluate() */
     gcg_smooth f = {.n = mc_entries(m, m->u.stride),
                     .type = m->type,
                     .self = m,
@@ -145,5 +154,6 @@ gcg_status mc_improve(void *self, double gap, gcg_err *err)
     m->balanced = 0;
     gcg_status status = gcg_lbfgs(&f, &set, workspace, &result, err);
     gcg_mem_free(workspace);
+    mc_bias_take(m);
     return status;
 }

@@ -52,7 +52,7 @@ static shape shape_of(const gcg_plan_data *d, const gcg_solver_settings *set, in
     s.scaled = s.weighted || d->weights;
     s.sides = s.rows + s.cols;
     s.least = least_of(s.rows, s.cols);
-    s.k = least_of(rank, s.least);
+    s.k = least_of(rank, s.least) + (set->norm.user_bias > 0);
     s.block = least_of(largest_block(set, s.k), s.least);
     s.later = least_of(later_block(set, s.k, s.least), s.least);
     s.proof_block = least_of(most_of(set->sizes.proof_block, s.later), s.least);
@@ -136,7 +136,8 @@ gcg_needs gcg_complete_needs(const gcg_plan_data *d, const gcg_solver_settings *
     shape s = shape_of(d, set, rank > 0 ? rank : INT32_MAX);
     gcg_needs n = {{0}};
     n.bytes[GCG_NEED_RESIDUALS] = kept[set->ratings_kept] * d->nnz * (int64_t)d->type;
-    n.bytes[GCG_NEED_PASSES] = d->passes + (s.weighted ? gcg_scales_bytes(s.rows, s.cols) : 0);
+    n.bytes[GCG_NEED_PASSES] = d->passes + (s.weighted ? gcg_scales_bytes(s.rows, s.cols) : 0) +
+                               (set->norm.user_bias > 0 ? gcg_plan_bias(s.rows, s.cols) : 0);
     n.bytes[GCG_NEED_FACTORS] = rows(&s, s.sides, s.k) + 16 * s.k;
     n.bytes[GCG_NEED_KEPT] = (1 + d->states) * (set->plain ? 0 : rows(&s, s.cols, s.later)) +
                              (d->copies + d->states) * rows(&s, s.sides, s.k);

@@ -28,7 +28,7 @@ int32_t mc_padded(int32_t k)
 gcg_status mc_lay_out(completion *m, int32_t k, gcg_dtype type, gcg_err *err)
 {
     completion old = *m;
-    int32_t stride = mc_padded(k), copied = old.u.k < k ? old.u.k : k;
+    int32_t stride = mc_padded(k + mc_biased(m)), copied = old.u.k < k ? old.u.k : k;
     char *point = gcg_mem_zalloc_array(mc_entries(m, stride), type);
     double *s = gcg_mem_zalloc_array(2 * (int64_t)k + 1, sizeof *s);
     if (!point || !s) {
@@ -48,12 +48,15 @@ gcg_status mc_lay_out(completion *m, int32_t k, gcg_dtype type, gcg_err *err)
     m->point = point;
     m->s = s;
     m->inverse_s = s + k;
+    mc_bias_place(m);
     return GCG_OK;
 }
 
 gcg_status mc_shrink(completion *m, gcg_err *err)
 {
-    return mc_padded(m->u.k) < m->u.stride ? mc_lay_out(m, m->u.k, m->type, err) : GCG_OK;
+    if (mc_padded(m->u.k + mc_biased(m)) < m->u.stride) return mc_lay_out(m, m->u.k, m->type, err);
+    mc_bias_place(m);
+    return GCG_OK;
 }
 
 enum { VECTOR_BLOCK = 65536 /* entries of one task */ };
@@ -83,6 +86,18 @@ static void norm_task(int64_t block, void *ctx)
     c->partial[block] = gcg_kernels_vector_ops(c->m->type).dot(n, c->m->point + offset, c->m->point + offset);
 }
 
+/* Half the squares of the biases' columns. */
+static double bias_part(const completion *m)
+{
+    double sum = 0;
+    if (!mc_biased(m)) return 0;
+    for (int32_t j = 0; j < m->x->cols; j++) {
+        double h = gcg_factors_get(&m->v, j, m->u.k);
+        sum += h * h;
+    }
+    return 0.5 * sum + m->bias_penalty / m->lambda;
+}
+
 /* rho = 1/2 (||U||^2 + ||V||^2), in double. */
 static gcg_status compute_rho(completion *m, double *rho, gcg_err *err)
 {
@@ -90,22 +105,22 @@ static gcg_status compute_rho(completion *m, double *rho, gcg_err *err)
     norm_ctx c = {.m = m, .partial = gcg_mem_alloc_array(blocks, sizeof(double))};
     if (!c.partial) return gcg_fail_memory(err, "norm");
     gcg_par_blocks(blocks, norm_task, &c);
-    *rho = 0.5 * gcg_par_sum(c.partial, blocks);
+    *rho = fmax(0.5 * gcg_par_sum(c.partial, blocks) - bias_part(m), 0);
     gcg_mem_free(c.partial);
     return GCG_OK;
 }
 
 void mc_renew_residual(completion *m)
 {
-    if (m->r) gcg_pass_residual_fast(m->pass, &m->u, &m->v, m->r);
+    if (m->r) gcg_pass_residual_fast(m->pass, mc_all_u(m), mc_all_v(m), m->r);
 }
 
 gcg_status mc_value(completion *m, gcg_point_value *value, gcg_err *err)
 {
-    value->loss = 0.5 * gcg_pass_residual(m->pass, &m->u, &m->v, m->r);
+    value->loss = 0.5 * gcg_pass_residual(m->pass, mc_all_u(m), mc_all_v(m), m->r);
     value->rank = m->u.k;
     gcg_status status = compute_rho(m, &value->rho, err);
-    value->objective = value->loss + m->lambda * value->rho;
+    value->objective = value->loss + m->bias_penalty + m->lambda * value->rho;
     return status;
 }
 
@@ -131,7 +146,7 @@ static gcg_status value_of_residual(completion *m, gcg_err *err)
     m->value.loss = 0.5 * m->moments[0];
     m->value.rank = m->u.k;
     gcg_status status = compute_rho(m, &m->value.rho, err);
-    m->value.objective = m->value.loss + m->lambda * m->value.rho;
+    m->value.objective = m->value.loss + m->bias_penalty + m->lambda * m->value.rho;
     return status;
 }
 
@@ -154,7 +169,7 @@ static void swap_residual(completion *m)
     m->b = r;
 }
 
-/* The point and what belongs to it before a proximal step. */
+/* The point, with its biases, and what belongs to it before a proximal step. */
 typedef struct {
     gcg_factors u, v;
     double moments[2];
@@ -167,20 +182,21 @@ static void saved_release(saved *old)
     gcg_factors_release(&old->v);
 }
 
-static gcg_status save(const completion *m, saved *old, gcg_err *err)
+static gcg_status save(completion *m, saved *old, gcg_err *err)
 {
     *old = (saved){.moments = {m->moments[0], m->moments[1]}, .value = m->value};
-    gcg_status status = gcg_factors_copy(&m->u, m->type, &old->u, err);
-    return status ? status : gcg_factors_copy(&m->v, m->type, &old->v, err);
+    gcg_status status = gcg_factors_copy(mc_all_u(m), m->type, &old->u, err);
+    return status ? status : gcg_factors_copy(mc_all_v(m), m->type, &old->v, err);
 }
 
 /* Back to the old point; its residual is still in b, if that is kept. */
 static gcg_status restore(completion *m, const saved *old, gcg_err *err)
 {
-    gcg_status status = mc_lay_out(m, old->u.k, m->type, err);
+    int32_t k = old->u.k - mc_biased(m);
+    gcg_status status = mc_lay_out(m, k, m->type, err);
     if (status) return status;
-    gcg_factors_put(&m->u, 0, &old->u, 0, old->u.k, NULL);
-    gcg_factors_put(&m->v, 0, &old->v, 0, old->v.k, NULL);
+    gcg_factors_put(&m->u, 0, &old->u, 0, k, NULL);
+    gcg_factors_put(&m->v, 0, &old->v, 0, k, NULL);
     memcpy(m->moments, old->moments, sizeof m->moments);
     m->value = old->value;
     if (m->b)
@@ -227,7 +243,7 @@ static gcg_status prox(completion *m, gcg_err *err)
         status = gcg_rotate_prox(&m->u, &m->v, &m->rv, m->lambda, length, m->s, err);
         if (!status) status = mc_shrink(m, err);
         if (status) break;
-        gcg_pass_residual_next(m->pass, &m->u, &m->v, &before, m->b ? m->b : m->r, sums);
+        gcg_pass_residual_next(m->pass, mc_all_u(m), mc_all_v(m), &before, m->b ? m->b : m->r, sums);
         if (m->b) swap_residual(m);
         m->moments[0] = sums[0];
         m->moments[1] = sums[2];
@@ -244,7 +260,7 @@ static gcg_status prox(completion *m, gcg_err *err)
     }
     saved_release(&old);
     if (!status && m->balanced) mc_invert_s(m);
-    return status || gcg_watch_over(m->watch) ? status : times_v(m, err);
+    return status;
 }
 
 /* R, where it is kept, and its moments. Afresh, not as line 6 left it: a run that goes on from a checkpoint
@@ -256,14 +272,27 @@ static void fresh_moments(completion *m)
     gcg_pass_moments(m->pass, &r, m->moments);
 }
 
+/* The best biases for W, with the residual and the value that they make. */
+static gcg_status renew_biases(completion *m, gcg_err *err)
+{
+    mc_bias_fit(m);
+    fresh_moments(m);
+    return value_of_residual(m, err);
+}
+
 gcg_status mc_evaluate(void *self, gcg_point_value *value, gcg_err *err)
 {
     completion *m = self;
     int moves = !m->set->plain && !gcg_watch_over(m->watch);
     fresh_moments(m);
     gcg_status status = value_of_residual(m, err);
+    if (!status && moves && mc_biased(m)) status = renew_biases(m, err);
     if (!status && moves) status = times_v(m, err);
-    if (!status && moves && m->u.k > 0 && !gcg_watch_over(m->watch)) status = prox(m, err);
+    if (!status && moves && m->u.k > 0 && !gcg_watch_over(m->watch)) {
+        status = prox(m, err);
+        if (!status && mc_biased(m) && !gcg_watch_over(m->watch)) status = renew_biases(m, err);
+        if (!status && !gcg_watch_over(m->watch)) status = times_v(m, err);
+    }
     *value = m->value;
     return status;
 }

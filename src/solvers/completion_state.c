@@ -20,7 +20,9 @@ static gcg_status pass_point(completion *m, const gcg_state_stream *s, gcg_err *
     if (!status) status = s->pass(s->user, m->s, (int64_t)sizeof *m->s * k, err);
     if (!status && !s->saving && m->balanced) mc_invert_s(m);
     if (status) return status;
-    return s->pass(s->user, m->point, mc_entries(m, m->u.stride) * (int64_t)m->type, err);
+    status = s->pass(s->user, m->point, mc_entries(m, m->u.stride) * (int64_t)m->type, err);
+    if (!status && !s->saving) mc_bias_take(m);
+    return status;
 }
 
 gcg_status mc_state(void *self, const gcg_state_stream *s, gcg_err *err)

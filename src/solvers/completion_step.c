@@ -155,7 +155,8 @@ static int32_t room_for_atoms(const completion *m)
     return cap > m->u.k ? cap - m->u.k : 0;
 }
 
-/* A block of atoms, or line 4's point when that is lower. */
+/* A block of atoms, or line 4's point when that is lower; with biases, which line 4 knows nothing of, the
+ * block. */
 static gcg_status step_block(completion *m, int32_t *added, gcg_err *err)
 {
     gcg_two_dim_step step4 = {0};
@@ -168,7 +169,7 @@ static gcg_status step_block(completion *m, int32_t *added, gcg_err *err)
         count++;
     next_block(m, count);
     if (count == 0) return keep_spare(m, 0, err);
-    gcg_status status = line4(m, &step4, &value4, err);
+    gcg_status status = mc_biased(m) ? GCG_OK : line4(m, &step4, &value4, err);
     if (status) return status;
     if (gcg_watch_over(m->watch)) return GCG_OK;
     status = block_of_atoms(m, count, &block, err);

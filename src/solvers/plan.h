@@ -69,6 +69,8 @@ int32_t gcg_plan_rank(const gcg_plan_data *d, gcg_needs_of *needs, int64_t most,
 
 /* What gcg_tall_gram takes for matrices with so many columns. */
 int64_t gcg_plan_tall(int64_t columns, int64_t others);
+/* The arrays of users' biases. */
+int64_t gcg_plan_bias(int64_t rows, int64_t cols);
 /* Rows of k reals, padded as factors are. */
 int64_t gcg_plan_rows(int64_t rows, int64_t k, gcg_dtype type);
 /* The change of basis of U and V (steps/rotate.h) with k columns. */

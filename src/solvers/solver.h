@@ -46,7 +46,7 @@ const char *gcg_certificate_name(gcg_certificate_rule rule);
 typedef struct {
     int64_t iter;     /* outer iterations done */
     double time_s;    /* wall seconds since solving began */
-    double objective; /* F(W) = loss + lambda ||W||_tr */
+    double objective; /* F(W) = loss + lambda ||W||_tr, with biases + T/2 sum p_i b_i^2 */
     double dual;      /* best dual value so far, NaN when there is none */
     double gap;       /* (objective - dual) / objective, 0 when both are 0, NaN without dual */
     double nuc_norm;  /* ||W||_tr, exact; of the weighted norm where it is weighted */
@@ -148,9 +148,13 @@ gcg_status gcg_solver_result_take(gcg_solver_result *r, const gcg_factors *u, co
 
 /* Minimises F(W) = 1/2 sum over Omega of (W_ij - X_ij)^2 + lambda ||W||_tr (the norm weighted as the settings
  * say, the squares as X says; comparators know no weights) by Algorithm 3 with the additions
- * of SOLVER.md sec. 1 (PAPER.md sec. 4). X may have empty rows and columns; nnz >= 1. Honours
- * gcg_interrupt_requested(); where checkpoints are written the result then has stop and last only: what
- * counts is in the checkpoint. */
+ * of SOLVER.md sec. 1 (PAPER.md sec. 4). X may have empty rows and columns; nnz >= 1.
+ * With biases of users (norm.user_bias = T) w_ij + b_i takes the place of w_ij and T/2 sum p_i b_i^2 is
+ * added, p_i = 1 where the norm is not weighted; lambda > 0, and not in plain mode. The result's factors, and
+ * those of the reports, are then those of W + b 1': the last of their columns is that of the biases, constant
+ * in V, with singular value 0; rank does not count it, and so may the start be.
+ * Honours gcg_interrupt_requested(); where checkpoints are written the result then has stop and last only:
+ * what counts is in the checkpoint. */
 gcg_status gcg_complete(const gcg_csr *x, const gcg_solver_settings *settings, gcg_solver_result *result,
                         gcg_err *err);
 
@@ -158,8 +162,8 @@ gcg_status gcg_complete(const gcg_csr *x, const gcg_solver_settings *settings, g
  * NULL) is over before the end, what is known of it from below. */
 gcg_status gcg_lambda_max(const gcg_csr *x, uint64_t seed, gcg_watch *watch, double *lambda_max,
                           gcg_err *err);
-/* The same with the weights of a norm: ||diag(p)^(-1/2) P(X) diag(q)^(-1/2)||_sp. In both X is multiplied by
- * its weights in the loss, where it has some. */
+/* The same with the weights of a norm, and the biases that are best at W = 0 taken off: ||diag(p)^(-1/2) P(X)
+ * diag(q)^(-1/2)||_sp. In both X is multiplied by its weights in the loss, where it has some. */
 gcg_status gcg_lambda_max_weighted(const gcg_csr *x, const gcg_norm *norm, uint64_t seed, gcg_watch *watch,
                                    double *lambda_max, gcg_err *err);
 
