@@ -377,6 +377,9 @@ START_TEST(a_newer_format_is_refused_with_both_versions)
     make_folder();
     gcg_model m = make_model(3, 2, 2, GCG_FLOAT);
     expect_refused(&m, "model.json", json, sizeof json - 1, "model format version 23 is newer than 1,");
+    static const char layout[] =
+        "{\"format\" : \"gcg-mc model\", \"version\": 23}"; /* as others lay JSON out */
+    expect_refused(&m, "model.json", layout, sizeof layout - 1, "model format version 23 is newer than 1,");
     expect_refused(&m, "model.json", "{}", 2, "not a gcg-mc model");
     static const char other[] = "{\n  \"format\": \"gcg-mc model\",\n  \"version\": 1, \"fit\": {}}";
     expect_refused(&m, "model.json", other, sizeof other - 1, "damaged");

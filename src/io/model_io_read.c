@@ -251,16 +251,28 @@ static gcg_status read_ids(reader *r, const char *member, int32_t count, gcg_idm
     return status;
 }
 
-/* Splits model.json, which has the layout that the writer gives it, in place; *fit is the text of its member
- * "fit". */
+/* Behind the words at the start of text, which may have white space before each, or NULL. */
+static const char *after_words(const char *text, const char *const *word)
+{
+    for (; *word; word++) {
+        text += strspn(text, " \t\r\n");
+        if (strncmp(text, *word, strlen(*word)) != 0) return NULL;
+        text += strlen(*word);
+    }
+    return text + strspn(text, " \t\r\n");
+}
+
+/* Splits model.json in place; *fit is the text of its member "fit". Up to the version any JSON will do, so
+ * that a newer one is named; the rest has the layout that the writer gives it. */
 static gcg_status parse_json(const reader *r, char *json, const char **fit)
 {
-    static const char start[] = "{\n  \"format\": \"gcg-mc model\",\n  \"version\": ",
-                      middle[] = ",\n  \"fit\": ", end[] = "\n}\n";
-    if (strncmp(json, start, sizeof start - 1) != 0)
+    static const char *const start[] = {"{", "\"format\"",  ":", "\"gcg-mc model\"",
+                                        ",", "\"version\"", ":", NULL};
+    static const char middle[] = ",\n  \"fit\": ", end[] = "\n}\n";
+    const char *at = after_words(json, start);
+    if (!at)
         return gcg_fail(r->err, GCG_ERR_DATA, r->name, 0, 0,
                         "not a gcg-mc model (model.json does not start like one)");
-    const char *at = json + sizeof start - 1;
     int version = 0;
     while (*at >= '0' && *at <= '9' && version < 100000000) version = 10 * version + (*at++ - '0');
     if (version > GCG_MODEL_FORMAT)
