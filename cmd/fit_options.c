@@ -68,6 +68,18 @@ static int parse_lambda(const char *text, void *field, char *message, size_t siz
     return opt_number(text, &value) == 0 && value >= 0 && isfinite(value) ? 0 : -1;
 }
 
+/* Adds value to the falling list; -1 when it is there already. */
+static int add_lambda(fit_lambdas *list, double value)
+{
+    int k = list->count;
+    while (k > 0 && list->at[k - 1] < value) k--;
+    if (k > 0 && list->at[k - 1] <= value) return -1;
+    memmove(&list->at[k + 1], &list->at[k], (size_t)(list->count - k) * sizeof *list->at);
+    list->at[k] = value;
+    list->count++;
+    return 0;
+}
+
 /* --lambdas L1,L2,...: see fit_lambdas. */
 static int parse_lambdas(const char *text, void *field, char *message, size_t size)
 {
@@ -87,11 +99,10 @@ static int parse_lambdas(const char *text, void *field, char *message, size_t si
             snprintf(message, size, "wants numbers of more than 0 with commas between, not '%.40s'", item);
             return -1;
         }
-        if (list->count > 0 && value >= list->at[list->count - 1]) {
-            snprintf(message, size, "each has to be smaller than the one before: %.40s is not", item);
+        if (add_lambda(list, value) != 0) {
+            snprintf(message, size, "%.40s is given twice", item);
             return -1;
         }
-        list->at[list->count++] = value;
         at += length;
         if (!*at) return 0;
     }
@@ -125,7 +136,7 @@ static const opt_entry table[] = {
      .argument = "L1,L2,...",
      .parse = parse_lambdas,
      .resume = OPT_RESUMED,
-     .help = "weights of the trace norm, falling",
+     .help = "weights of the trace norm; the largest comes first",
      .not_in = FIT_FIT},
     {.name = "n-lambdas",
      .kind = OPT_COUNT,

@@ -46,6 +46,8 @@ ok "neither the first nor the last here" test "$(best_row)" -gt 1 -a "$(best_row
 ok "PREFIX.done is about it" near "$(member p.done valid_rmse)" "$(column valid_rmse | sed -n "$(best_row)p")" 1e-15
 ok "a note names it" says "note: p is model $(best_row) of 5: lambda "
 ok "the test ratings choose nothing" bash -c '"$GCG" path --quiet --gap 1e-6 --keep-all --lambdas 60,20,10,5,2.5 --valid valid.tsv -o q train.tsv >/dev/null && cmp p q'
+any_order() { path --gap 1e-6 --keep-all --lambdas 10,2.5,60,20,5 --valid valid.tsv -o any train.tsv && cmp p any; }
+ok "the lambdas may be given in any order" any_order
 ok "without --keep-all" path --gap 1e-6 --lambdas 60,20,10,5,2.5 --valid valid.tsv -o s train.tsv
 ok "there is PREFIX alone" test -s s -a ! -e s.1
 ok "of the same lambda, within the gap that was asked for" near "$(member s.done objective)" "$(member p.done objective)" 1e-6
@@ -178,10 +180,10 @@ ok "other ratings" refused 4 'slow.ckpt: error: is of [0-9]* ratings' path --res
 ok "and other validation ratings" refused 4 'is of other validation ratings' path --resume slow.ckpt --valid test.tsv -o slow train.tsv
 
 # ---- what is refused ----
-for list in 1,2 2,2 2,,1 ,2 '2,' -1 0 2,-1 nan inf 2x '' ' 2' 1e999; do
+for list in 2,2 3,1,3 2,,1 ,2 '2,' -1 0 2,-1 nan inf 2x '' ' 2' 1e999; do
     exits 2 "--lambdas '$list' is refused" path --lambdas "$list" -o p train.tsv
 done
-ok "the message names option and text" bash -c '"$GCG" path --lambdas 3,1,2 -o p train.tsv 2>&1 | grep -q -- "error: --lambdas .3,1,2.: each has to be smaller than the one before: 2 is not"'
+ok "the message names option and text" bash -c '"$GCG" path --lambdas 3,1,3 -o p train.tsv 2>&1 | grep -q -- "error: --lambdas .3,1,3.: 3 is given twice"'
 exits 2 "--lambdas with --n-lambdas" path --lambdas 2,1 --n-lambdas 3 -o p train.tsv
 exits 2 "a grid of one" path --n-lambdas 1 -o p train.tsv
 exits 2 "a ratio of 1" path --min-ratio 1 -o p train.tsv

@@ -98,7 +98,7 @@ exits 3 "no time" cv --folds 2 --max-time 1e-9 --lambdas 2 all.tsv
 ok "chooses nothing" says 'warning: stopped before every fold was fitted'
 exits 4 "a fold without ratings" bash -c 'head -n 4 all.tsv >few && "$GCG" cv --folds 9 --lambdas 1 few'
 exits 2 "one fold" cv --folds 1 --lambdas 2 all.tsv
-exits 2 "rising lambdas" cv --lambdas 1,2 all.tsv
+exits 2 "a lambda given twice" cv --lambdas 1,2,1 all.tsv
 exits 2 "a log without a model" cv --lambdas 2 --log l all.tsv
 exits 2 "a choice without a model" cv --lambdas 2 --select 1se all.tsv
 exits 2 "a log on standard output" cv --lambdas 2 --log - -o m all.tsv

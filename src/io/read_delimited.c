@@ -204,11 +204,11 @@ static gcg_status read_point(delimited *d)
 }
 
 /* A dense table (Jester: one row per user, one column per item) read as triples would give nonsense. Refused
- * when the columns are the default ones and the first lines have many numbers and items that are no whole
- * numbers. */
+ * when the columns are the default ones and the first line has many numbers and an item that is no whole
+ * number. */
 static gcg_status refuse_dense(delimited *d)
 {
-    enum { MANY = 6, LINES = 20 };
+    enum { MANY = 6 };
     gcg_reader *r = d->r;
     const char *at, *start = r->line.text, *end;
     gcg_field f;
