@@ -8,7 +8,7 @@
 #   SHAPES         which ones (ml-100k ml-1m ml-10m netflix yahoo60m yahoo252m; "passes" for the table of passes, "none"
 #                  for no shape). Rows that other runs at this scale left in BENCH_OUT/large are in the table, too: a run
 #                  that was cut short goes on with SHAPES.
-#   MAX_TIME (14400)  seconds for each fit
+#   MAX_TIME (none) seconds for each fit; its last point is kept beside the next then, which takes memory
 # shellcheck disable=SC1091 # it stands beside
 . "$(dirname "$0")/lib.sh"
 SCALE=${SCALE:-1}
@@ -42,7 +42,7 @@ log_last() { awk -F '\t' -v name="$1" '/^#/ { next } !n { for (i = 1; i <= NF; i
 fit() { # GAP OPTION...
     local status=0
     "$BIN/peak" "$T/peak" "$GCG" fit --quiet --log "$T/log" -o "$T/model" --gap "$1" --center both --threads "$THREADS" \
-        --max-time "${MAX_TIME:-14400}" "${memory[@]}" "${@:2}" || status=$?
+        ${MAX_TIME:+--max-time "$MAX_TIME"} "${memory[@]}" "${@:2}" || status=$?
     if [ $status = 6 ] && [ ${#memory[@]} -gt 0 ]; then
         echo "bench: $name: refused ${memory[*]}; goes on without" >&2
         memory=()
