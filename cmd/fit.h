@@ -48,7 +48,6 @@ typedef struct {
     uint64_t seed;
     const char *valid, *test, *test_pairs, *init, *output, *log, *checkpoint, *resume;
     double checkpoint_every;
-    int has_every;
     const char *given[OPT_MOST]; /* what was given for each option */
     char *resumed;               /* the options of the checkpoint, that they may point into */
     scoring_clip clip;

@@ -356,7 +356,6 @@ static const opt_entry table[] = {
     {.name = "checkpoint-every",
      .kind = OPT_REAL,
      FIELD(checkpoint_every),
-     SEEN(has_every),
      .argument = "S",
      .min = 0,
      .max = INFINITY,
@@ -615,9 +614,6 @@ static int check_solver(const fit_settings *s)
                           : gcg_norm_is_weighted(&s->norm) ? "norm-weights"
                           : s->norm.user_bias > 0          ? "user-bias"
                           : s->reading.weights             ? "weights"
-                          : s->resume                      ? "resume"
-                          : s->checkpoint                  ? "checkpoint"
-                          : s->has_every                   ? "checkpoint-every"
                                                            : NULL;
     if (s->solver == FIT_SOLVER_GCG) return 0;
     if (foreign)

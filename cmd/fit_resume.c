@@ -23,8 +23,7 @@ static const opt_command *command_of(const fit_settings *s)
 int fit_checkpoint_name(const fit_settings *s, char *name, size_t size)
 {
     *name = '\0';
-    if (s->solver != FIT_SOLVER_GCG || (s->checkpoint && strcmp(s->checkpoint, "none") == 0)) return 0;
-    if (!s->checkpoint && !s->output) return 0;
+    if (s->checkpoint ? strcmp(s->checkpoint, "none") == 0 : !s->output) return 0;
     snprintf(name, size, s->checkpoint ? "%s" : "%s.ckpt", s->checkpoint ? s->checkpoint : s->output);
     return 1;
 }

@@ -161,7 +161,8 @@ gcg_status fit_prepare(fit_run *f)
     int cut = 0;
     if (!(f->deadline > 0)) fit_start_clock(f);
     if (!status && isnan(f->lambda_max)) status = fit_lambda_max(f, &f->d.ratings.x, &f->lambda_max, &cut);
-    if (f->s.solver == FIT_SOLVER_GCG) /* the others count their own work only */
+    /* comparators count their own work only; but with a wrong lambda they do none */
+    if (f->s.solver == FIT_SOLVER_GCG || (cut && f->s.has_ratio))
         f->set.max_time = fmax(f->deadline - gcg_clock_now(), 0);
     if (f->s.has_ratio) f->set.lambda = f->s.lambda_ratio * f->lambda_max;
     if (!status && cut) {
@@ -181,7 +182,7 @@ gcg_status fit_solve(fit_run *f, const gcg_csr *x)
     if (c->hooks.resume) f->set.start_u = f->set.start_v = NULL; /* it is in the state */
     fit_log_mark(&f->log, c->iter);
     gcg_status status = solvers[f->s.solver](x, &f->set, &f->result, &f->err);
-    f->walk.left = !status && f->result.stop == GCG_STOP_SIGNAL && gcg_solver_writes(&f->set);
+    f->walk.left = !status && gcg_solver_left(&f->set, f->result.stop);
     f->set = set;
     c->hooks.resume = NULL;
     return status;
@@ -194,7 +195,7 @@ int fit_reached(const gcg_solver_result *result)
 
 int fit_was_cut(const gcg_solver_result *result)
 {
-    return result->stop == GCG_STOP_SIGNAL || result->stop == GCG_STOP_MAX_TIME;
+    return gcg_stop_is_cut(result->stop);
 }
 
 void fit_end(fit_run *f)

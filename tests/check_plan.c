@@ -44,6 +44,7 @@ static double ratio(solver *solve, gcg_needs_of *of, const gcg_csr *x, gcg_solve
 {
     gcg_solver_result r;
     gcg_plan_data d = gcg_plan_data_of(x, set);
+    d.states = set->checkpoints != NULL;
     if (of == gcg_complete_needs) gcg_plan_proof(&d, rank, set);
     gcg_needs needs = of(&d, set, rank);
     const int64_t before = gcg_mem_in_use();
@@ -113,14 +114,32 @@ START_TEST(what_is_planned_for_gcg_is_what_it_takes)
 }
 END_TEST
 
+static int never_due(void *user, int64_t iter)
+{
+    (void)user;
+    (void)iter;
+    return 0;
+}
+
+static gcg_status write_nothing(const gcg_solver_state *state, void *user, gcg_err *err)
+{
+    (void)state;
+    (void)user;
+    (void)err;
+    return GCG_OK;
+}
+
+/* Without and with a copy of the state. */
 START_TEST(what_is_planned_for_comparators_is_what_they_take)
 {
+    const gcg_checkpoints copies = {.copy = 1, .due = never_due, .write = write_nothing};
     for (int shape = 0; shape < 3; shape++) {
         static const int rows[] = {6000, 3000, 9000}, cols[] = {3000, 6000, 400};
         gcg_csr x = ratings(rows[shape], cols[shape], 30, 3);
         for (gcg_precision p = GCG_PRECISION_FLOAT; p <= GCG_PRECISION_DOUBLE; p++) {
             gcg_solver_settings set = settings(0.5, 20, p);
             set.max_iter = 2;
+            set.checkpoints = _i ? &copies : NULL;
             double als = ratio(gcg_als_cg, gcg_als_cg_needs, &x, &set, 20);
             double soft = ratio(gcg_soft_impute, gcg_soft_impute_needs, &x, &set, 20);
             ck_assert_msg(als >= LEAST && als <= MOST, "als-cg, shape %d: %.3f", shape, als);
@@ -253,7 +272,7 @@ int main(void)
     TCase *tests = tcase_create("plan");
     tcase_set_timeout(tests, 120);
     tcase_add_loop_test(tests, what_is_planned_for_gcg_is_what_it_takes, 0, sizeof cases / sizeof *cases);
-    tcase_add_test(tests, what_is_planned_for_comparators_is_what_they_take);
+    tcase_add_loop_test(tests, what_is_planned_for_comparators_is_what_they_take, 0, 2);
     tcase_add_test(tests, the_needs_grow_with_the_rank);
     tcase_add_test(tests, sizes_are_given_up_only_as_far_as_it_takes);
     tcase_add_test(tests, the_large_public_shapes_fit_into_what_is_promised);

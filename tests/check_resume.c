@@ -5,8 +5,10 @@
 #include "base/clock.h"
 #include "base/interrupt.h"
 #include "base/mem.h"
+#include "base/parallel.h"
 #include "maths/kernels.h"
-#include "solvers/solver.h"
+#include "solvers/als_cg.h"
+#include "solvers/soft_impute.h"
 
 /* Rank 4 and noise, about `degree` ratings a row. */
 static gcg_csr make(int rows, int cols, int degree)
@@ -99,8 +101,64 @@ static void recorder_release(recorder *rec)
     for (int i = 0; i < MOST; i++) free(rec->at[i].bytes);
 }
 
-static gcg_status solve(const gcg_csr *x, gcg_solver_settings set, recorder *rec, int copy, store *from,
-                        gcg_solver_result *result, gcg_err *err)
+/* ---- kinds of runs ---- */
+
+typedef struct {
+    const char *what;
+    int rows, cols, degree;
+    double ratio, gap;
+    gcg_precision precision;
+    gcg_rating_arrays kept;
+    int plain, atoms, rank, pairs, solver;
+} kind;
+
+static const kind kinds[] = {
+    {"usual", 300, 260, 25, 0.2, 1e-4, GCG_PRECISION_FLOAT, GCG_KEEP_ALL, 0, 0, 0, 3, 0},
+    {"in double", 300, 260, 25, 0.2, 1e-7, GCG_PRECISION_DOUBLE, GCG_KEEP_ALL, 0, 0, 0, 3, 0},
+    {"widened", 1200, 900, 90, 0.3, 1e-8, GCG_PRECISION_AUTO, GCG_KEEP_ALL, 0, 0, 0, 3, 0},
+    {"by deflation", 2300, 2100, 12, 0.4, 1e-3, GCG_PRECISION_FLOAT, GCG_KEEP_ALL, 0, 0, 0, 3, 0},
+    {"residual only", 300, 260, 25, 0.2, 1e-4, GCG_PRECISION_FLOAT, GCG_KEEP_RESIDUAL, 0, 0, 0, 1, 0},
+    {"nothing kept", 300, 260, 25, 0.2, 1e-4, GCG_PRECISION_FLOAT, GCG_KEEP_NONE, 0, 0, 0, 0, 0},
+    {"plain", 120, 100, 30, 0.5, 1e-2, GCG_PRECISION_DOUBLE, GCG_KEEP_ALL, 1, 0, 0, 3, 0},
+    {"few atoms", 120, 100, 30, 0.3, 1e-4, GCG_PRECISION_FLOAT, GCG_KEEP_ALL, 0, 3, 0, 3, 0},
+    {"rank cap", 120, 100, 30, 0.1, 1e-4, GCG_PRECISION_FLOAT, GCG_KEEP_ALL, 0, 0, 3, 3, 0},
+    {"lambda 0", 120, 100, 30, 0, 1e-4, GCG_PRECISION_DOUBLE, GCG_KEEP_ALL, 0, 0, 3, 3, 0},
+    {"als-cg", 300, 260, 25, 0.2, 1e-3, GCG_PRECISION_FLOAT, GCG_KEEP_ALL, 0, 0, 8, 3, 1},
+    {"als-cg in double", 120, 100, 30, 0.3, 1e-4, GCG_PRECISION_DOUBLE, GCG_KEEP_ALL, 0, 0, 5, 3, 1},
+    {"soft-impute", 300, 260, 25, 0.3, 1e-2, GCG_PRECISION_FLOAT, GCG_KEEP_ALL, 0, 0, 8, 3, 2},
+    {"soft-impute in double", 120, 100, 30, 0.3, 1e-3, GCG_PRECISION_DOUBLE, GCG_KEEP_ALL, 0, 0, 5, 3, 2},
+    {"soft-impute, lambda 0", 120, 100, 30, 0, 1e-2, GCG_PRECISION_DOUBLE, GCG_KEEP_ALL, 0, 0, 3, 3, 2},
+};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+/* In the order of kind.solver, and a kind of each: of the larger problem, of the smaller one. */
+static gcg_status (*const solvers[])(const gcg_csr *x, const gcg_solver_settings *set,
+                                     gcg_solver_result *result,
+                                     gcg_err *err) = {gcg_complete, gcg_als_cg, gcg_soft_impute};
+enum { GCG, ALS_CG, SOFT_IMPUTE, SOLVERS };
+static const kind *const larger[] = {&kinds[0], &kinds[10], &kinds[12]}, *const smaller[] = {&kinds[7],
+                                                                                             &kinds[11],
+                                                                                             &kinds[13]};
+
+static gcg_solver_settings settings_of(const kind *k, const gcg_csr *x)
+{
+    gcg_solver_settings set = gcg_solver_settings_defaults();
+    double lambda_max;
+    ck_assert_int_eq(gcg_lambda_max(x, 1, NULL, &lambda_max, NULL), GCG_OK);
+    set.lambda = k->ratio * lambda_max;
+    set.gap = k->gap;
+    set.precision = k->precision;
+    set.ratings_kept = k->kept;
+    set.plain = k->plain;
+    set.atoms = k->atoms;
+    set.rank = k->rank;
+    set.sizes.pairs = k->pairs;
+    set.max_iter = MOST - 2;
+    return set;
+}
+
+static gcg_status solve(const kind *k, const gcg_csr *x, gcg_solver_settings set, recorder *rec, int copy,
+                        store *from, gcg_solver_result *result, gcg_err *err)
 {
     gcg_state_stream in = {0, get, from};
     gcg_checkpoints checkpoints = {copy, due, write_state, rec, from ? &in : NULL};
@@ -108,7 +166,7 @@ static gcg_status solve(const gcg_csr *x, gcg_solver_settings set, recorder *rec
     set.progress = report;
     set.progress_user = rec;
     set.checkpoints = &checkpoints;
-    return gcg_complete(x, &set, result, err);
+    return solvers[k->solver](x, &set, result, err);
 }
 
 static void same_progress(const gcg_progress *a, const gcg_progress *b)
@@ -142,47 +200,7 @@ static void same_result(const gcg_solver_result *a, const gcg_solver_result *b)
     ck_assert_mem_eq(a->singular_values, b->singular_values, (size_t)a->u.k * sizeof(double));
 }
 
-/* ---- kinds of runs ---- */
-
-typedef struct {
-    const char *what;
-    int rows, cols, degree;
-    double ratio, gap;
-    gcg_precision precision;
-    gcg_rating_arrays kept;
-    int plain, atoms, rank, pairs, certify;
-} kind;
-
-static const kind kinds[] = {
-    {"usual", 300, 260, 25, 0.2, 1e-4, GCG_PRECISION_FLOAT, GCG_KEEP_ALL, 0, 0, 0, 3, 0},
-    {"in double", 300, 260, 25, 0.2, 1e-7, GCG_PRECISION_DOUBLE, GCG_KEEP_ALL, 0, 0, 0, 3, 0},
-    {"widened", 1200, 900, 90, 0.3, 1e-8, GCG_PRECISION_AUTO, GCG_KEEP_ALL, 0, 0, 0, 3, 0},
-    {"by deflation", 2300, 2100, 12, 0.4, 1e-3, GCG_PRECISION_FLOAT, GCG_KEEP_ALL, 0, 0, 0, 3, 0},
-    {"residual only", 300, 260, 25, 0.2, 1e-4, GCG_PRECISION_FLOAT, GCG_KEEP_RESIDUAL, 0, 0, 0, 1, 0},
-    {"nothing kept", 300, 260, 25, 0.2, 1e-4, GCG_PRECISION_FLOAT, GCG_KEEP_NONE, 0, 0, 0, 0, 0},
-    {"plain", 120, 100, 30, 0.5, 1e-2, GCG_PRECISION_DOUBLE, GCG_KEEP_ALL, 1, 0, 0, 3, 0},
-    {"few atoms", 120, 100, 30, 0.3, 1e-4, GCG_PRECISION_FLOAT, GCG_KEEP_ALL, 0, 3, 0, 3, 0},
-    {"rank cap", 120, 100, 30, 0.1, 1e-4, GCG_PRECISION_FLOAT, GCG_KEEP_ALL, 0, 0, 3, 3, 0},
-    {"lambda 0", 120, 100, 30, 0, 1e-4, GCG_PRECISION_DOUBLE, GCG_KEEP_ALL, 0, 0, 3, 3, 0},
-};
-enum { KINDS = sizeof kinds / sizeof *kinds };
-
-static gcg_solver_settings settings_of(const kind *k, const gcg_csr *x)
-{
-    gcg_solver_settings set = gcg_solver_settings_defaults();
-    double lambda_max;
-    ck_assert_int_eq(gcg_lambda_max(x, 1, NULL, &lambda_max, NULL), GCG_OK);
-    set.lambda = k->ratio * lambda_max;
-    set.gap = k->gap;
-    set.precision = k->precision;
-    set.ratings_kept = k->kept;
-    set.plain = k->plain;
-    set.atoms = k->atoms;
-    set.rank = k->rank;
-    set.sizes.pairs = k->pairs;
-    set.max_iter = MOST - 2;
-    return set;
-}
+/* ---- runs that go on ---- */
 
 START_TEST(a_run_that_goes_on_from_any_checkpoint_meets_the_same_bytes)
 {
@@ -192,13 +210,13 @@ START_TEST(a_run_that_goes_on_from_any_checkpoint_meets_the_same_bytes)
     recorder whole = {.interrupt_at = -1};
     gcg_solver_result want, have;
     gcg_dtype first = gcg_solver_first_type(&x, &set);
-    ck_assert_int_eq(solve(&x, set, &whole, 0, NULL, &want, NULL), GCG_OK);
+    ck_assert_int_eq(solve(k, &x, set, &whole, 0, NULL, &want, NULL), GCG_OK);
     if (k->precision == GCG_PRECISION_AUTO) ck_assert_int_ne(first, want.u.type);
     ck_assert_int_ge(want.last.iter, 3);
     ck_assert_int_eq(whole.writes, want.last.iter + 1);
     for (int64_t from = 0; from <= want.last.iter; from++) {
         recorder rest = {.interrupt_at = -1};
-        ck_assert_int_eq(solve(&x, set, &rest, 0, &whole.at[from], &have, NULL), GCG_OK);
+        ck_assert_int_eq(solve(k, &x, set, &rest, 0, &whole.at[from], &have, NULL), GCG_OK);
         ck_assert_msg(whole.at[from].at == whole.at[from].length, "%s: the state is read whole", k->what);
         same_result(&want, &have);
         for (int64_t i = from; i <= want.last.iter; i++) same_progress(&whole.seen[i], &rest.seen[i]);
@@ -213,13 +231,14 @@ END_TEST
 
 START_TEST(checkpoints_change_no_byte)
 {
-    gcg_csr x = make(300, 260, 25);
-    gcg_solver_settings set = settings_of(&kinds[0], &x);
+    const kind *k = larger[_i];
+    gcg_csr x = make(k->rows, k->cols, k->degree);
+    gcg_solver_settings set = settings_of(k, &x);
     recorder with = {.interrupt_at = -1};
     gcg_solver_result want, have;
-    ck_assert_int_eq(gcg_complete(&x, &set, &want, NULL), GCG_OK);
+    ck_assert_int_eq(solvers[k->solver](&x, &set, &want, NULL), GCG_OK);
     for (int copy = 0; copy < 2; copy++) {
-        ck_assert_int_eq(solve(&x, set, &with, copy, NULL, &have, NULL), GCG_OK);
+        ck_assert_int_eq(solve(k, &x, set, &with, copy, NULL, &have, NULL), GCG_OK);
         same_result(&want, &have);
         gcg_solver_result_release(&have);
     }
@@ -231,16 +250,17 @@ END_TEST
 
 START_TEST(a_signal_ends_in_a_checkpoint_between_iterations)
 {
-    gcg_csr x = make(300, 260, 25);
-    gcg_solver_settings set = settings_of(&kinds[0], &x);
+    const kind *k = larger[_i];
+    gcg_csr x = make(k->rows, k->cols, k->degree);
+    gcg_solver_settings set = settings_of(k, &x);
     recorder whole = {.interrupt_at = -1, .due_from = INT64_MAX};
     gcg_solver_result want, have;
-    ck_assert_int_eq(solve(&x, set, &whole, 0, NULL, &want, NULL), GCG_OK);
+    ck_assert_int_eq(solve(k, &x, set, &whole, 0, NULL, &want, NULL), GCG_OK);
     ck_assert_int_eq(whole.writes, 0);
     for (int t = 0; t < 6; t++) { /* with and without a copy, after reports 0, 1, 2 */
         recorder part = {.interrupt_at = t / 2, .due_from = INT64_MAX}, rest = part;
         rest.interrupt_at = -1;
-        ck_assert_int_eq(solve(&x, set, &part, t % 2, NULL, &have, NULL), GCG_OK);
+        ck_assert_int_eq(solve(k, &x, set, &part, t % 2, NULL, &have, NULL), GCG_OK);
         gcg_interrupt_clear();
         ck_assert_int_eq(have.stop, GCG_STOP_SIGNAL);
         ck_assert_ptr_null(have.u.data);
@@ -248,7 +268,7 @@ START_TEST(a_signal_ends_in_a_checkpoint_between_iterations)
         /* a copy is of the iteration's beginning; without one the iteration is finished first */
         store *from = &part.at[t / 2 + !(t % 2)];
         ck_assert_int_gt(from->length, 0);
-        ck_assert_int_eq(solve(&x, set, &rest, 0, from, &have, NULL), GCG_OK);
+        ck_assert_int_eq(solve(k, &x, set, &rest, 0, from, &have, NULL), GCG_OK);
         same_result(&want, &have);
         gcg_solver_result_release(&have);
         recorder_release(&part);
@@ -267,19 +287,20 @@ static double pass_clock(void)
 
 START_TEST(a_time_limit_at_any_moment_leaves_a_checkpoint_of_the_unbroken_run)
 {
-    gcg_csr x = make(300, 260, 25);
-    gcg_solver_settings set = settings_of(&kinds[0], &x);
+    const kind *k = larger[GCG];
+    gcg_csr x = make(k->rows, k->cols, k->degree);
+    gcg_solver_settings set = settings_of(k, &x);
     recorder whole = {.interrupt_at = -1, .due_from = INT64_MAX};
     gcg_solver_result want, have;
     gcg_clock_replace(pass_clock);
     int64_t begin = gcg_kernels_sweeps();
-    ck_assert_int_eq(solve(&x, set, &whole, 0, NULL, &want, NULL), GCG_OK);
+    ck_assert_int_eq(solve(k, &x, set, &whole, 0, NULL, &want, NULL), GCG_OK);
     int64_t all = gcg_kernels_sweeps() - begin;
     for (int64_t limit = 0; limit < all - 8; limit += 11) {
         recorder part = {.interrupt_at = -1, .due_from = INT64_MAX}, rest = part;
         gcg_solver_settings limited = set;
         limited.max_time = 1000.0 * ((double)limit + 0.5);
-        ck_assert_int_eq(solve(&x, limited, &part, 1, NULL, &have, NULL), GCG_OK);
+        ck_assert_int_eq(solve(k, &x, limited, &part, 1, NULL, &have, NULL), GCG_OK);
         ck_assert_int_eq(have.stop, GCG_STOP_MAX_TIME);
         ck_assert_ptr_nonnull(have.u.data);
         ck_assert_int_eq(part.writes, 1);
@@ -288,7 +309,7 @@ START_TEST(a_time_limit_at_any_moment_leaves_a_checkpoint_of_the_unbroken_run)
         for (int i = 0; i < MOST; i++)
             if (part.at[i].length > 0) from = &part.at[i];
         ck_assert_ptr_nonnull(from);
-        ck_assert_int_eq(solve(&x, set, &rest, 0, from, &have, NULL), GCG_OK);
+        ck_assert_int_eq(solve(k, &x, set, &rest, 0, from, &have, NULL), GCG_OK);
         same_result(&want, &have);
         gcg_solver_result_release(&have);
         recorder_release(&part);
@@ -301,15 +322,108 @@ START_TEST(a_time_limit_at_any_moment_leaves_a_checkpoint_of_the_unbroken_run)
 }
 END_TEST
 
+static double ticks; /* calls of tick() */
+static double tick(void)
+{
+    return ticks++;
+}
+
+START_TEST(a_time_limit_at_any_moment_of_a_comparator_does_so_too)
+{
+    const kind *k = smaller[_i];
+    gcg_csr x = make(k->rows, k->cols, k->degree);
+    gcg_solver_settings set = settings_of(k, &x), limited = set;
+    recorder whole = {.interrupt_at = -1, .due_from = INT64_MAX};
+    gcg_solver_result want, have;
+    int runs = 0, step = k->solver == ALS_CG ? 97 : 1; /* it looks at the clock before each row */
+    ck_assert_int_eq(solve(k, &x, set, &whole, 0, NULL, &want, NULL), GCG_OK);
+    gcg_par_set_threads(1);
+    gcg_clock_replace(tick);
+    for (limited.max_time = 0.5;; limited.max_time += step, runs++) {
+        recorder part = {.interrupt_at = -1, .due_from = INT64_MAX}, rest = part;
+        ck_assert_int_eq(solve(k, &x, limited, &part, 1, NULL, &have, NULL), GCG_OK);
+        int over = have.stop != GCG_STOP_MAX_TIME;
+        if (over) same_result(&want, &have);
+        ck_assert_ptr_nonnull(have.u.data);
+        ck_assert_int_eq(part.writes, !over);
+        gcg_solver_result_release(&have);
+        if (over) break;
+        store *from = NULL;
+        for (int i = 0; i < MOST; i++)
+            if (part.at[i].length > 0) from = &part.at[i];
+        ck_assert_ptr_nonnull(from);
+        ck_assert_int_eq(solve(k, &x, set, &rest, 0, from, &have, NULL), GCG_OK);
+        same_result(&want, &have);
+        gcg_solver_result_release(&have);
+        recorder_release(&part);
+        recorder_release(&rest);
+    }
+    ck_assert_int_gt(runs, 10);
+    gcg_clock_replace(NULL);
+    gcg_solver_result_release(&want);
+    recorder_release(&whole);
+    gcg_csr_release(&x);
+}
+END_TEST
+
+/* ---- a signal in the bound of a comparator, which comes when all else is done ---- */
+
+static void interrupt_proof(const char *phase, double done, void *user)
+{
+    (void)done;
+    (void)user;
+    if (strcmp(phase, "certify") == 0) gcg_interrupt_request();
+}
+
+START_TEST(a_signal_in_the_bound_of_a_comparator_is_heard_where_its_state_is_kept)
+{
+    const kind *k = smaller[_i];
+    gcg_csr x = make(k->rows, k->cols, k->degree);
+    gcg_solver_settings set = settings_of(k, &x), signalled = set;
+    recorder none = {.interrupt_at = -1, .due_from = INT64_MAX}, part = none;
+    gcg_solver_result want, have;
+    signalled.phase = interrupt_proof;
+    ck_assert_int_eq(solve(k, &x, set, &none, 0, NULL, &want, NULL), GCG_OK);
+    ck_assert_int_eq(want.last.rule, GCG_CERT_CHOLESKY);
+    ck_assert_int_eq(solve(k, &x, signalled, &none, 0, NULL, &have, NULL), GCG_OK);
+    same_result(&want, &have);
+    ck_assert_int_eq(none.writes, 0);
+    gcg_solver_result_release(&have);
+    gcg_interrupt_clear();
+
+    ck_assert_int_eq(solve(k, &x, signalled, &part, 1, NULL, &have, NULL), GCG_OK);
+    gcg_interrupt_clear();
+    ck_assert_int_eq(have.stop, GCG_STOP_SIGNAL);
+    ck_assert_ptr_null(have.u.data);
+    ck_assert_int_eq(part.writes, 1);
+    ck_assert_int_eq(solve(k, &x, set, &none, 0, &part.at[want.last.iter], &have, NULL), GCG_OK);
+    same_result(&want, &have);
+    gcg_solver_result_release(&have);
+
+    ck_assert_int_eq(solvers[k->solver](&x, &signalled, &have, NULL), GCG_OK); /* without checkpoints */
+    gcg_interrupt_clear();
+    ck_assert_int_eq(have.stop, GCG_STOP_SIGNAL);
+    same_factors(&want.u, &have.u);
+    ck_assert_int_eq(have.last.rule, GCG_CERT_NONE);
+    ck_assert(isnan(have.last.dual) && isnan(have.last.gap) && have.last.probability == 0);
+    gcg_solver_result_release(&want);
+    gcg_solver_result_release(&have);
+    recorder_release(&none);
+    recorder_release(&part);
+    gcg_csr_release(&x);
+}
+END_TEST
+
 START_TEST(the_seconds_of_a_resumed_run_go_on)
 {
-    gcg_csr x = make(120, 100, 30);
-    gcg_solver_settings set = settings_of(&kinds[7], &x);
+    const kind *k = smaller[_i ? SOFT_IMPUTE : GCG]; /* the rows of als-cg are no passes */
+    gcg_csr x = make(k->rows, k->cols, k->degree);
+    gcg_solver_settings set = settings_of(k, &x);
     recorder whole = {.interrupt_at = -1}, rest = whole;
     gcg_solver_result want, have;
     gcg_clock_replace(pass_clock);
-    ck_assert_int_eq(solve(&x, set, &whole, 0, NULL, &want, NULL), GCG_OK);
-    ck_assert_int_eq(solve(&x, set, &rest, 0, &whole.at[2], &have, NULL), GCG_OK);
+    ck_assert_int_eq(solve(k, &x, set, &whole, 0, NULL, &want, NULL), GCG_OK);
+    ck_assert_int_eq(solve(k, &x, set, &rest, 0, &whole.at[2], &have, NULL), GCG_OK);
     gcg_clock_replace(NULL);
     ck_assert_double_gt(want.last.time_s, 0);
     ck_assert_double_eq(have.last.time_s, want.last.time_s);
@@ -325,12 +439,13 @@ END_TEST
 
 START_TEST(an_error_of_the_writer_ends_the_run)
 {
-    gcg_csr x = make(120, 100, 30);
-    gcg_solver_settings set = settings_of(&kinds[7], &x);
+    const kind *k = smaller[_i];
+    gcg_csr x = make(k->rows, k->cols, k->degree);
+    gcg_solver_settings set = settings_of(k, &x);
     recorder rec = {.interrupt_at = -1, .due_from = 1, .fail = GCG_ERR_IO};
     gcg_solver_result result;
     gcg_err err;
-    ck_assert_int_eq(solve(&x, set, &rec, 0, NULL, &result, &err), GCG_ERR_IO);
+    ck_assert_int_eq(solve(k, &x, set, &rec, 0, NULL, &result, &err), GCG_ERR_IO);
     ck_assert_str_eq(err.text, "no checkpoint");
     ck_assert_ptr_null(result.u.data);
     recorder_release(&rec);
@@ -340,25 +455,26 @@ END_TEST
 
 START_TEST(a_state_that_is_cut_or_cannot_be_right_is_refused)
 {
-    gcg_csr x = make(120, 100, 30);
-    gcg_solver_settings set = settings_of(&kinds[7], &x);
+    const kind *k = smaller[_i];
+    gcg_csr x = make(k->rows, k->cols, k->degree);
+    gcg_solver_settings set = settings_of(k, &x);
     recorder whole = {.interrupt_at = -1}, rest = whole;
     gcg_solver_result result;
     gcg_err err;
-    ck_assert_int_eq(solve(&x, set, &whole, 0, NULL, &result, NULL), GCG_OK);
+    ck_assert_int_eq(solve(k, &x, set, &whole, 0, NULL, &result, NULL), GCG_OK);
     gcg_solver_result_release(&result);
     int64_t length = whole.at[2].length, blocks = gcg_mem_blocks();
     for (int64_t cut = 0; cut < length; cut += cut < 300 ? 1 : 997) {
         store part = whole.at[2];
         part.length = cut;
-        ck_assert_int_eq(solve(&x, set, &rest, 0, &part, &result, &err), GCG_ERR_IO);
+        ck_assert_int_eq(solve(k, &x, set, &rest, 0, &part, &result, &err), GCG_ERR_IO);
     }
     for (int64_t at = 8; at < 300; at += 4) { /* behind the number of iterations */
         store part = {.bytes = naive_alloc((size_t)length, 1), .length = length};
         memcpy(part.bytes, whole.at[2].bytes, (size_t)length);
         memset(part.bytes + at, 0x7f, 4);
         set.max_iter = 1;
-        gcg_status status = solve(&x, set, &rest, 0, &part, &result, &err);
+        gcg_status status = solve(k, &x, set, &rest, 0, &part, &result, &err);
         ck_assert_msg(status == GCG_OK || status == GCG_ERR_DATA || status == GCG_ERR_IO ||
                           status == GCG_ERR_INTERNAL,
                       "%d", status);
@@ -374,18 +490,19 @@ END_TEST
 
 START_TEST(a_failing_allocation_leaves_nothing_behind)
 {
+    const kind *k = smaller[_i];
     gcg_csr x = make(60, 50, 20);
-    gcg_solver_settings set = settings_of(&kinds[7], &x);
+    gcg_solver_settings set = settings_of(k, &x);
     recorder whole = {.interrupt_at = -1}, rest = {.interrupt_at = -1, .due_from = INT64_MAX};
     gcg_solver_result result;
     gcg_err err;
     set.max_iter = 4;
-    ck_assert_int_eq(solve(&x, set, &whole, 0, NULL, &result, NULL), GCG_OK);
+    ck_assert_int_eq(solve(k, &x, set, &whole, 0, NULL, &result, NULL), GCG_OK);
     gcg_solver_result_release(&result);
     int64_t blocks = gcg_mem_blocks();
     for (int64_t n = 1;; n++) {
         gcg_mem_fail_at(n);
-        gcg_status status = solve(&x, set, &rest, 1, &whole.at[2], &result, &err);
+        gcg_status status = solve(k, &x, set, &rest, 1, &whole.at[2], &result, &err);
         int over = status == GCG_OK;
         gcg_mem_fail_at(0);
         gcg_solver_result_release(&result);
@@ -406,13 +523,16 @@ int main(void)
     TCase *tests = tcase_create("resume");
     tcase_set_timeout(tests, 600);
     tcase_add_loop_test(tests, a_run_that_goes_on_from_any_checkpoint_meets_the_same_bytes, 0, KINDS);
-    tcase_add_test(tests, checkpoints_change_no_byte);
-    tcase_add_test(tests, a_signal_ends_in_a_checkpoint_between_iterations);
+    tcase_add_loop_test(tests, checkpoints_change_no_byte, 0, SOLVERS);
+    tcase_add_loop_test(tests, a_signal_ends_in_a_checkpoint_between_iterations, 0, SOLVERS);
     tcase_add_test(tests, a_time_limit_at_any_moment_leaves_a_checkpoint_of_the_unbroken_run);
-    tcase_add_test(tests, the_seconds_of_a_resumed_run_go_on);
-    tcase_add_test(tests, an_error_of_the_writer_ends_the_run);
-    tcase_add_test(tests, a_state_that_is_cut_or_cannot_be_right_is_refused);
-    tcase_add_test(tests, a_failing_allocation_leaves_nothing_behind);
+    tcase_add_loop_test(tests, a_time_limit_at_any_moment_of_a_comparator_does_so_too, ALS_CG, SOLVERS);
+    tcase_add_loop_test(tests, a_signal_in_the_bound_of_a_comparator_is_heard_where_its_state_is_kept, ALS_CG,
+                        SOLVERS);
+    tcase_add_loop_test(tests, the_seconds_of_a_resumed_run_go_on, 0, 2);
+    tcase_add_loop_test(tests, an_error_of_the_writer_ends_the_run, 0, SOLVERS);
+    tcase_add_loop_test(tests, a_state_that_is_cut_or_cannot_be_right_is_refused, 0, SOLVERS);
+    tcase_add_loop_test(tests, a_failing_allocation_leaves_nothing_behind, 0, SOLVERS);
     suite_add_tcase(suite, tests);
     return naive_run(suite);
 }

@@ -31,6 +31,9 @@ case $("$GCG" --version) in
     ok "also with one thread" within_a_tenth --lambda 0.5 --rank 40 --max-iter 3 --threads 1 tall.csv
     ok "also of als-cg" within_a_tenth --solver als-cg --lambda 2 --rank 150 --max-iter 2 tall.csv
     ok "also of soft-impute" within_a_tenth --solver soft-impute --lambda 2 --rank 150 --max-iter 2 tall.csv
+    for solver in als-cg soft-impute; do
+        ok "with the copy of the state that $solver keeps where the time is limited" within_a_tenth --solver $solver --lambda 2 --rank 150 --max-iter 2 --max-time 600 --checkpoint m.ckpt tall.csv
+    done
     awk -F , '{ print $0 "," (NR == 1 ? "weight" : 1 + NR % 7) }' tall.csv >weighted.csv
     ok "also with weights" within_a_tenth --lambda 0.5 --rank 40 --weights weight --max-iter 3 weighted.csv
     "$GCG" convert --quiet tall.csv -o tall.gcs

@@ -46,6 +46,8 @@ ok "where the rank is limited" same --lambda 0.5 --rank 4 --gap 1e-4 train.tsv
 ok "with lambda 0" same --lambda 0 --rank 5 --gap 1e-4 train.tsv
 ok "with a hold-out" same --lambda 3 --gap 1e-6 --holdout 0.2 --seed 5 train.tsv
 ok "with the paper's algorithm" same --lambda 3 --gap 1e-2 --plain train.tsv
+ok "by als-cg" same --solver als-cg --rank 6 --lambda 2 --gap 1e-3 --keep best --valid valid.tsv rest.tsv
+ok "by soft-impute" same --solver soft-impute --rank 6 --lambda-ratio 0.1 --gap 1e-2 --center both train.tsv
 planned() { # the plan of a fit that has to save memory is kept by one that has plenty
     local need limit
     need=$("$GCG" fit --dry-run --lambda 3 --gap 1e-6 train.tsv 2>/dev/null | sed -n 's/^memory_bytes	//p')
@@ -106,11 +108,22 @@ every() { rm -f m*; fit --lambda 3 --gap 1e-6 --log none --checkpoint c.here --c
 ok "writing checkpoints changes no byte; one that has served is removed" every
 stalled() { rm -f m*; fit --lambda 3 --gap 1e-14 --precision float --checkpoint-every 0 --log none -o m train.tsv; [ $? = 3 ] && grep -q '"status": "stalled"' m.done && test ! -e m.ckpt; }
 ok "so is that of a fit that can come no nearer" stalled
+comparator() { # SECONDS OPTION...: the solver is the checkpoint's, too
+    rm -f m* u u.*
+    fit "${@:2}" --gap 1e-9 --max-iter 5000 --log u.log -o u train.tsv || return 1
+    [ "$(status_of fit "${@:2}" --gap 1e-9 --max-iter 5000 --log m.log --max-time "$1" -o m train.tsv)" = 3 ] && test -s m && test -s m.ckpt || return 1
+    fit --resume m.ckpt --log m.log -o m train.tsv && cmp m u && diff <(figures m.log) <(figures u.log) && test ! -e m.ckpt
+}
+for solver in als-cg soft-impute; do
+    ok "$solver goes on from where --max-time ended it" comparator 0.003 --solver $solver --rank 6 --lambda 1
+    ok "also where it had no time for lambda_max" comparator 1e-9 --solver $solver --rank 6 --lambda-ratio 0.02
+done
 
 # ---- signals ----
+long=(--lambda 1 --plain)
 slow() { # OPTION...: a fit that takes long, in the background; comes back when it is iterating
     rm -f m m.done m.ckpt log
-    "$GCG" fit --lambda 1 --gap 1e-13 --plain --max-iter 1000000 --log log "$@" -o m train.tsv 2>err &
+    "$GCG" fit --gap 1e-13 --max-iter 1000000 --log log "${long[@]}" "$@" -o m train.tsv 2>err &
     pid=$!
     iterating log
 }
@@ -151,6 +164,13 @@ copied() {
     [ "$status" = 75 ] && test -s m.ckpt && test ! -e m
 }
 ok "with --max-time, too" copied
+for solver in als-cg soft-impute; do
+    long=(--solver "$solver" --rank 20 --lambda 0.01 --precision double)
+    ok "SIGUSR1 and SIGTERM do the same to $solver" usr1
+    ok "and that is told" says 'stopped by a signal after [0-9]* iterations*: --resume m.ckpt goes on from there'
+    ok "another solver refuses its checkpoint" bash -c '! "$GCG" fit --quiet --solver gcg --resume m.ckpt -o m train.tsv 2>err && grep -q -e "--solver gcg: the fit that m.ckpt is of had $0;" err' $solver
+    ok "with --max-time $solver goes back to where the iteration began" copied
+done
 
 # ---- what is refused ----
 refused() { # STATUS TEXT OPTION...: and the checkpoint and the old model stay
@@ -167,7 +187,7 @@ ok "a ratio instead of it" refused 2 '--lambda-ratio 0.5: the fit that m.ckpt is
 ok "a centre" refused 2 '--center both: the fit that m.ckpt is of had none' --center both --resume m.ckpt train.tsv
 ok "--plain" refused 2 '--plain yes: the fit that m.ckpt is of was without it' --plain --resume m.ckpt train.tsv
 ok "a seed" refused 2 '--seed 2: the fit that m.ckpt is of had 1;' --seed 2 --resume m.ckpt train.tsv
-ok "a comparator" refused 2 'the fit that m.ckpt is of' --solver als-cg --rank 3 --resume m.ckpt train.tsv
+ok "a comparator" refused 2 '--solver als-cg: the fit that m.ckpt is of had gcg;' --solver als-cg --resume m.ckpt train.tsv
 ok "a weight of the norm" refused 2 '--norm-weights 0.5: the fit that m.ckpt is of was without it' --norm-weights 0.5 --resume m.ckpt train.tsv
 ok "biases" refused 2 '--user-bias 3: the fit that m.ckpt is of was without it' --user-bias 3 --resume m.ckpt train.tsv
 ok "a start" refused 2 '--init and --resume' --init w --resume m.ckpt train.tsv
@@ -182,8 +202,6 @@ ok "other validation ratings, where they choose the model" refused 4 'v.ckpt: er
 ok "a checkpoint as MODEL" refused 2 'is also the checkpoint of --resume' --resume kept.ckpt -o kept.ckpt train.tsv
 ok "one file for model and checkpoint" refused 2 '--checkpoint m is also the file of -o' --checkpoint m --lambda 3 train.tsv
 ok "a checkpoint over an input" refused 2 '--checkpoint train.tsv is also an input' --checkpoint train.tsv --lambda 3 train.tsv
-ok "checkpoints of a comparator" refused 2 '--checkpoint belongs to --solver gcg' --solver als-cg --rank 3 --lambda 3 --checkpoint c train.tsv
-ok "the interval of a comparator's" refused 2 '--checkpoint-every belongs to --solver gcg' --solver als-cg --rank 3 --lambda 3 --checkpoint-every 5 train.tsv
 ok "a folder that does not exist" refused 5 'none/c: error:' --checkpoint none/c --lambda 3 train.tsv
 ok "no file" refused 5 'nowhere.ckpt: error: cannot open' --resume nowhere.ckpt train.tsv
 ok "a folder" refused 5 '\.: error: cannot read' --resume . train.tsv

@@ -4,7 +4,7 @@
 # shellcheck disable=SC1091 # lib.sh stands beside
 . "$(dirname "$0")/lib.sh"
 cd "$T" || exit 1
-few=55
+few=60
 "$GCG" --version | grep -q fsanitize && few=12 # a run takes seconds there
 kills=${KILLS:-$few} tries=0
 RANDOM=${KILL_SEED:-20240229}
@@ -37,8 +37,10 @@ kinds=(
     "path --lambdas 20,6,2 --gap 1e-6 --keep-all"
     "fit --lambda 1.5 --gap 1e-7"
     "path --n-lambdas 4 --gap 1e-7 --norm-weights 0.8 --user-bias 2"
+    "fit --solver als-cg --rank 8 --lambda 2 --gap 1e-5 --max-iter 5000"
+    "fit --solver soft-impute --rank 8 --lambda 4 --gap 1e-3 --max-iter 5000 --keep best"
 )
-files=("" "--valid valid.tsv" "--valid valid.tsv" "" "" "" "" "" "" "--valid valid.tsv" "" "--valid valid.tsv --weights 4" "--weights 4" "--valid valid.tsv")
+files=("" "--valid valid.tsv" "--valid valid.tsv" "" "" "" "" "" "" "--valid valid.tsv" "" "--valid valid.tsv --weights 4" "--weights 4" "--valid valid.tsv" "" "--valid valid.tsv")
 starts=([12]="--init start") # what a run begins with, and one that goes on does without
 prepare() {
     local k

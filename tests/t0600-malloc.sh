@@ -38,7 +38,7 @@ every_n() { # COMMAND...
         if ls -A | grep -q '^\.'; then ls -A; echo "n = $n: a temporary file is left"; return 1; fi
         if [ $status = 6 ] && [ -e fresh ]; then # what failed came after it: then it is whole
             [[ $1 = fit || $1 = fold-in ]] && "$GCG" predict --quiet fresh test.csv.gz >/dev/null || { echo "n = $n: half a file is left"; return 1; }
-            [ ! -e fresh.done ] || { echo "n = $n: failed, but says done"; return 1; }
+            grep -q '"exit": 6' fresh.done 2>/dev/null || [ ! -e fresh.done ] || { echo "n = $n: failed, but fresh.done says otherwise"; return 1; }
         fi
         if [ "$1" = export ] && [ $status = 6 ] && ls fresh.* 2>/dev/null; then echo "n = $n: a part of the export is left"; return 1; fi
         rm -f fresh fresh.*

@@ -161,7 +161,7 @@ gcg_status gcg_als_cg(const gcg_csr *x, const gcg_solver_settings *settings, gcg
                       gcg_err *err)
 {
     als a = {0};
-    gcg_method method = {&a, begin, sweep, NULL};
+    gcg_method method = {&a, begin, NULL, sweep, NULL};
     gcg_status status = gcg_comparator_run(&method, x, settings, result, err);
     gcg_csr_release(&a.xt);
     gcg_mem_free(a.work);

@@ -10,6 +10,7 @@
 #include "maths/certificate.h"
 #include "maths/linop.h"
 #include "maths/tall.h"
+#include "solvers/saver.h"
 #include "steps/polar.h"
 #include "steps/rotate.h"
 
@@ -21,10 +22,12 @@ typedef struct {
     double *s;        /* and its singular values */
     gcg_progress now;
     double loss, value; /* 1/2 ||R||^2, and f */
+    double before;      /* f an iteration ago */
     double zero;        /* F(0) */
-    double own;         /* seconds of the method's work */
+    double own, most;   /* seconds of the method's work, and where they end */
     double longest;     /* of its steps */
     gcg_watch watch;
+    gcg_saver saver;
 } run;
 
 static const double GRACE = 0.5; /* seconds for the end of a method whose time is over */
@@ -48,22 +51,48 @@ static void release(run *r)
     gcg_pass_free(r->c.pass);
     gcg_mem_free(r->c.r);
     gcg_mem_free(r->s);
+    gcg_saver_release(&r->saver);
     gcg_factors_release(&r->c.u);
     gcg_factors_release(&r->c.v);
     gcg_factors_release(&r->u);
     gcg_factors_release(&r->v);
 }
 
+/* What the course from the next measure() on depends on. U and V come into what begin() made of them; later
+ * steps may have dropped columns. */
+static gcg_status state(void *self, const gcg_state_stream *s, gcg_err *err)
+{
+    run *r = self;
+    gcg_comparator *c = &r->c;
+    int32_t k = c->u.k;
+    gcg_status status = gcg_state_integer(s, &r->now.iter, err);
+    if (!status) status = gcg_state_int32(s, &k, 0, k, err);
+    if (!status) status = gcg_state_real(s, &r->before, err);
+    if (!status) status = gcg_state_real(s, &r->own, err);
+    if (!status) status = gcg_state_real(s, &c->passes, err);
+    if (!status) status = gcg_state_integer(s, &c->matvecs, err);
+    if (status) return status;
+    if (!s->saving) {
+        gcg_tall_cut(&c->u, k);
+        gcg_tall_cut(&c->v, k);
+        r->most = r->own + r->set->max_time;
+    }
+    status = gcg_state_entries(s, &c->u, err);
+    if (!status) status = gcg_state_entries(s, &c->v, err);
+    return status || !r->method->state ? status : r->method->state(r->method->self, c, s, err);
+}
+
 static gcg_status init(run *r, const gcg_csr *x, gcg_err *err)
 {
     int32_t k = rank_of(x, r->set->rank);
     gcg_dtype type = type_of(x, r->set);
-    r->watch = gcg_watch_defaults();
-    r->watch.tell = r->set->phase;
-    r->watch.user = r->set->progress_user;
+    r->watch = gcg_solver_watch(r->set);
     r->c = (gcg_comparator){.x = x, .set = r->set, .type = type, .watch = &r->watch};
     r->zero = 0.5 * gcg_csr_value_stats(x).sum_squares;
     r->now.dual = NAN;
+    r->before = INFINITY;
+    r->most = r->set->max_time;
+    r->saver = gcg_saver_of(r->set, &r->watch, state, r);
     gcg_status status = gcg_pass_new(x, &r->c.pass, err);
     if (!status) status = gcg_factors_init(&r->c.u, x->rows, k, type, err);
     if (!status) status = gcg_factors_init(&r->c.v, x->cols, k, type, err);
@@ -123,7 +152,7 @@ static gcg_status work(run *r, gcg_status (*step)(void *, gcg_comparator *, gcg_
 {
     if (!step) return GCG_OK;
     double start = gcg_clock_now();
-    r->watch.deadline = start + r->set->max_time - r->own;
+    r->watch.deadline = start + r->most - r->own;
     gcg_watch_phase(&r->watch, "sweep");
     gcg_status status = step(r->method->self, &r->c, err);
     double seconds = gcg_clock_now() - start;
@@ -140,12 +169,17 @@ static gcg_status report(run *r, gcg_err *err)
     return r->set->progress ? r->set->progress(&r->now, r->set->progress_user, err) : GCG_OK;
 }
 
-static int decide(run *r, double before, gcg_stop *stop)
+static gcg_stop reason_of_cut(void)
+{
+    return gcg_interrupt_requested() ? GCG_STOP_SIGNAL : GCG_STOP_MAX_TIME;
+}
+
+static int decide(run *r, gcg_stop *stop)
 {
     const double nothing = 1e-20; /* of F(0): lambda = 0, and the ratings are met exactly */
-    double fall = before - r->value, little = r->set->gap / GCG_COMPARATOR_SHARE * r->value;
+    double fall = r->before - r->value, little = r->set->gap / GCG_COMPARATOR_SHARE * r->value;
     if (gcg_watch_over(&r->watch)) /* the last sweep may have been cut short */
-        *stop = gcg_interrupt_requested() ? GCG_STOP_SIGNAL : GCG_STOP_MAX_TIME;
+        *stop = reason_of_cut();
     else if (r->now.iter > 0 && (fabs(fall) <= little || r->value <= nothing * r->zero))
         *stop = GCG_STOP_CONVERGED;
     else if (r->now.iter >= r->set->max_iter)
@@ -197,9 +231,9 @@ static gcg_status bound_sigma(run *r, double *sigma, gcg_err *err)
     return gcg_polar_bound(&op, BOUND_EPS, BOUND_P, r->set->seed, GCG_POLAR_BASIS, sigma, NULL, err);
 }
 
-static gcg_status bound(run *r, gcg_stop stop, gcg_err *err)
+static gcg_status bound(run *r, gcg_stop *stop, gcg_err *err)
 {
-    if (r->set->lambda == 0 || stop == GCG_STOP_SIGNAL || stop == GCG_STOP_MAX_TIME) return GCG_OK;
+    if (r->set->lambda == 0 || gcg_stop_is_cut(*stop)) return GCG_OK;
     gcg_watch_phase(&r->watch, "certify");
     gcg_comparator *c = &r->c;
     gcg_residual residual = gcg_comparator_residual(c);
@@ -212,6 +246,12 @@ static gcg_status bound(run *r, gcg_stop stop, gcg_err *err)
         if (status) return status;
         r->now.dual = gcg_certificate_dual(r->set->lambda, sigma, moments[1], moments[0]);
     }
+    if (gcg_watch_over(&r->watch)) { /* it may have been cut short */
+        *stop = reason_of_cut();
+        r->now.dual = NAN;
+        r->now.rule = GCG_CERT_NONE;
+        r->now.probability = 0;
+    }
     set_gap(r);
     return GCG_OK;
 }
@@ -221,7 +261,7 @@ static gcg_status bound(run *r, gcg_stop stop, gcg_err *err)
 /* The end of a method may take as long as a sweep. */
 static int has_time_for_finish(run *r, gcg_stop stop)
 {
-    if (stop != GCG_STOP_SIGNAL && stop != GCG_STOP_MAX_TIME) return 1;
+    if (!gcg_stop_is_cut(stop)) return 1;
     gcg_watch_extend(&r->watch, INFINITY);
     return r->longest <= GRACE;
 }
@@ -237,24 +277,36 @@ static gcg_status settle_zero(run *r, gcg_stop *stop, gcg_err *err)
     return take_figures(r, err);
 }
 
-static gcg_status iterate(run *r, gcg_stop *stop, gcg_err *err)
+/* The method's last step, and the bound, in which a signal may still be heard. */
+static gcg_status finish(run *r, gcg_stop *stop, gcg_err *err)
 {
-    double before = INFINITY;
-    gcg_status status = work(r, r->method->begin, err);
-    for (r->now.iter = 0; !status; r->now.iter++) {
-        status = measure(r, err);
-        if (status || decide(r, before, stop)) break;
-        status = report(r, err);
-        before = r->value;
-        if (!status) status = work(r, r->method->sweep, err);
-    }
-    if (!status && r->method->finish && has_time_for_finish(r, *stop)) {
+    gcg_status status = GCG_OK;
+    if (r->method->finish && has_time_for_finish(r, *stop)) {
         status = work(r, r->method->finish, err);
         if (!status) status = measure(r, err);
     }
     if (!status) status = settle_zero(r, stop, err);
-    if (!status) status = bound(r, *stop, err);
-    return status ? status : report(r, err);
+    return status ? status : bound(r, stop, err);
+}
+
+static gcg_status iterate(run *r, gcg_stop *stop, gcg_err *err)
+{
+    int left = 0;
+    gcg_status status = work(r, r->method->begin, err);
+    if (!status) status = gcg_saver_resume(&r->saver, err);
+    for (; !status; r->now.iter++) {
+        status = gcg_saver_between(&r->saver, r->now.iter, &left, err);
+        if (status || left) break;
+        status = measure(r, err);
+        if (status || decide(r, stop)) break;
+        status = report(r, err);
+        r->before = r->value;
+        if (!status) status = work(r, r->method->sweep, err);
+    }
+    if (left) *stop = GCG_STOP_SIGNAL;
+    if (!status && !gcg_solver_left(r->set, *stop)) status = finish(r, stop, err);
+    if (!status) status = gcg_saver_end(&r->saver, r->now.iter, *stop, err);
+    return status || gcg_solver_left(r->set, *stop) ? status : report(r, err);
 }
 
 /* One call of gcg_comparator_run, for the session. */
@@ -287,7 +339,8 @@ static void run_job(void *ctx)
     j->status = init(&r, j->x, j->err);
     if (!j->status) j->status = iterate(&r, &j->result->stop, j->err);
     j->result->last = r.now;
-    if (!j->status) give(&r, j->result);
+    j->result->last.u = j->result->last.v = NULL;
+    if (!j->status && !gcg_solver_left(j->settings, j->result->stop)) give(&r, j->result);
     release(&r);
 }
 
@@ -306,7 +359,7 @@ gcg_needs gcg_comparator_needs(const gcg_plan_data *d, const gcg_solver_settings
     int64_t k = rank > 0 && rank < least ? rank : least;
     n.bytes[GCG_NEED_RESIDUALS] = d->nnz * (int64_t)d->type;
     n.bytes[GCG_NEED_PASSES] = d->passes;
-    n.bytes[GCG_NEED_KEPT] = d->copies * gcg_plan_rows(sides, k, d->type);
+    n.bytes[GCG_NEED_KEPT] = (d->copies + d->states) * gcg_plan_rows(sides, k, d->type);
     n.bytes[GCG_NEED_FACTORS] = 2 * gcg_plan_rows(sides, k, d->type); /* the iterate, its balanced copy */
     n.bytes[GCG_NEED_LAMBDA_MAX] = gcg_polar_top_bytes(d->rows, d->cols);
     n.bytes[GCG_NEED_BASIS] = gcg_plan_rotate(k);

@@ -33,6 +33,8 @@ typedef struct {
     void *self;
     /* The start: U and V are zero, k columns each; U V' has to stay zero. */
     gcg_status (*begin)(void *self, gcg_comparator *c, gcg_err *err);
+    /* What the next sweep reads beside U and V: out of the method, or into it. NULL: nothing. */
+    gcg_status (*state)(void *self, const gcg_comparator *c, const gcg_state_stream *s, gcg_err *err);
     /* One iteration. f = 1/2 ||P(X - U V')||^2 + lambda/2 (||U||^2 + ||V||^2) must not rise. */
     gcg_status (*sweep)(void *self, gcg_comparator *c, gcg_err *err);
     /* After the last iteration, but not where time ran out and there is no half second left for it. NULL:
@@ -51,7 +53,8 @@ typedef struct {
  * A row of the log has F(W) with the exact trace norm. Its time_s is that of the method's own work: F, which
  * it does not need, is left out, and so is the bound; max_time is on the same clock. Only the last row has a
  * bound, that of the last residual (PAPER.md sec. 4.6): proved by Cholesky up to GCG_COMPARATOR_CHOLESKY rows
- * or columns, else but for a probability of 1e-6; none when time was up, a signal came, or lambda = 0. */
+ * or columns, else but for a probability of 1e-6; none when time was up, a signal came, or lambda = 0. A run
+ * that goes on from a checkpoint has max_time anew, and its time_s goes on. */
 enum { GCG_COMPARATOR_SHARE = 100, GCG_COMPARATOR_CHOLESKY = 2000 };
 gcg_status gcg_comparator_run(const gcg_method *method, const gcg_csr *x, const gcg_solver_settings *settings,
                               gcg_solver_result *result, gcg_err *err);

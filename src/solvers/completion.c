@@ -149,14 +149,10 @@ static void unscale(gcg_solver_result *result, const gcg_scales *scales)
 static void run_job(void *ctx)
 {
     job *j = ctx;
-    const gcg_checkpoints *writes = gcg_solver_writes(j->settings);
     double start = gcg_clock_now();
     completion m;
-    gcg_watch watch = gcg_watch_defaults();
+    gcg_watch watch = gcg_solver_watch(j->settings);
     watch.deadline = start + j->settings->max_time;
-    watch.tell = j->settings->phase;
-    watch.user = j->settings->progress_user;
-    watch.deaf = writes && !writes->copy; /* gcg.c asks between iterations */
     *j->result = (gcg_solver_result){0};
     j->status = init(&m, j->x, j->settings, &watch, j->err);
     gcg_problem problem = {&m,      j->settings->lambda, mc_evaluate, mc_polar, mc_bound,
@@ -164,7 +160,7 @@ static void run_job(void *ctx)
                            mc_state};
     if (!j->status)
         j->status = gcg_run(&problem, j->settings, start, &watch, &j->result->stop, &j->result->last, j->err);
-    int is_left = writes && j->result->stop == GCG_STOP_SIGNAL;
+    int is_left = gcg_solver_left(j->settings, j->result->stop);
     if (!j->status && !is_left)
         j->status = mc_biased(&m) ? mc_bias_result(&m, j->result, j->err)
                                   : gcg_solver_result_take(j->result, &m.u, &m.v, m.s, j->err);

@@ -9,6 +9,7 @@
 #include "base/interrupt.h"
 #include "base/watch.h"
 #include "maths/certificate.h"
+#include "solvers/saver.h"
 
 enum { WINDOW = 8 /* iterations without progress that count as a stall */ };
 /* Seconds for the last point of a run whose time is over, if they are enough; and how many times as long as
@@ -34,8 +35,7 @@ typedef struct {
     double failed_gap;     /* estimated gap at the last proof that failed */
     int32_t added;         /* atoms of the last step */
     double scale;          /* objective at W = 0 */
-    gcg_state_copy copy;   /* of the state that an iteration began with, and which */
-    int64_t copy_iter;
+    gcg_saver saver;
 } run;
 
 /* Has the time run out, or was there a signal? Once so, always so. */
@@ -241,18 +241,13 @@ static gcg_status look(run *r, int *done, gcg_stop *stop, gcg_err *err)
     return status;
 }
 
-/* A signal ends a run that has checkpoints without a last look: nothing more is wanted of its point. */
-static int ends_in_checkpoint(const run *r)
-{
-    return r->ended && r->why == GCG_STOP_SIGNAL && gcg_solver_writes(r->set);
-}
-
-/* No time for the next look: 1, and the reason. */
+/* No time for the next look: 1, and the reason. A signal ends a run that has checkpoints without one: nothing
+ * more is wanted of its point. */
 static int no_time_to_look(run *r, gcg_stop *stop)
 {
     if (!ended(r)) return 0;
     *stop = r->why;
-    if (r->look_seconds > GRACE || ends_in_checkpoint(r)) return 1;
+    if (r->look_seconds > GRACE || gcg_solver_left(r->set, *stop)) return 1;
     gcg_watch_extend(r->watch, GRACE);
     return 0;
 }
@@ -316,44 +311,19 @@ static gcg_status whole_state(void *self, const gcg_state_stream *s, gcg_err *er
     return status ? status : r->problem->state(r->problem->self, s, err);
 }
 
-static gcg_status write_checkpoint(run *r, gcg_err *err)
-{
-    const gcg_checkpoints *c = r->set->checkpoints;
-    gcg_solver_state state = {whole_state, r, r->now.iter};
-    if (c->copy) state = (gcg_solver_state){gcg_state_pass_copy, &r->copy, r->copy_iter};
-    gcg_watch_phase(r->watch, "checkpoint");
-    return c->write(&state, c->user, err);
-}
-
-/* Between two iterations: *leave = 1 when the run ends here. The first time nothing can have been cut short.
- */
-static gcg_status between_iterations(run *r, int *leave, gcg_err *err)
-{
-    const gcg_checkpoints *c = gcg_solver_writes(r->set);
-    int whole = !gcg_watch_over(r->watch);
-    *leave = 0;
-    if (!c) return GCG_OK;
-    if (c->copy && (whole || !r->copy.bytes)) {
-        gcg_status status = gcg_state_keep(&r->copy, whole_state, r, err);
-        if (status) return status;
-        r->copy_iter = r->now.iter;
-    }
-    if (gcg_interrupt_requested()) {
-        r->ended = *leave = 1;
-        r->why = GCG_STOP_SIGNAL;
-    }
-    return whole && !*leave && c->due(c->user, r->now.iter) ? write_checkpoint(r, err) : GCG_OK;
-}
-
 /* ---- the run ---- */
 
 static gcg_status iterate(run *r, gcg_stop *stop, gcg_err *err)
 {
     const gcg_problem *problem = r->problem;
-    int done = 0;
+    int done = 0, left;
     gcg_status status;
     for (;; r->now.iter++) {
-        if ((status = between_iterations(r, &done, err))) return status;
+        if ((status = gcg_saver_between(&r->saver, r->now.iter, &left, err))) return status;
+        if (left) {
+            r->ended = 1;
+            r->why = GCG_STOP_SIGNAL;
+        }
         if (no_time_to_look(r, stop)) break;
         if ((status = look(r, &done, stop, err))) return status;
         if (done) break;
@@ -364,15 +334,13 @@ static gcg_status iterate(run *r, gcg_stop *stop, gcg_err *err)
         if ((status = problem->improve(problem->self, fmax(r->now.objective - r->estimated, 0), err)))
             return status;
     }
-    if (gcg_solver_writes(r->set) && r->ended && *stop == r->why && (status = write_checkpoint(r, err)))
-        return status;
-    return ends_in_checkpoint(r) ? GCG_OK : finish(r, err);
+    status = gcg_saver_end(&r->saver, r->now.iter, *stop, err);
+    return status || gcg_solver_left(r->set, *stop) ? status : finish(r, err);
 }
 
 gcg_status gcg_run(const gcg_problem *problem, const gcg_solver_settings *settings, double start,
                    gcg_watch *watch, gcg_stop *stop, gcg_progress *last, gcg_err *err)
 {
-    const gcg_checkpoints *c = settings->checkpoints;
     run r = {.problem = problem,
              .set = settings,
              .watch = watch,
@@ -381,9 +349,10 @@ gcg_status gcg_run(const gcg_problem *problem, const gcg_solver_settings *settin
              .best_gap = INFINITY,
              .failed_gap = INFINITY};
     r.look_seconds = FIRST_LOOK * elapsed(&r);
-    gcg_status status = c && c->resume ? whole_state(&r, c->resume, err) : GCG_OK;
+    r.saver = gcg_saver_of(settings, watch, whole_state, &r);
+    gcg_status status = gcg_saver_resume(&r.saver, err);
     if (!status) status = iterate(&r, stop, err);
-    gcg_state_copy_release(&r.copy);
+    gcg_saver_release(&r.saver);
     *last = r.now;
     return status;
 }

@@ -135,11 +135,17 @@ static gcg_status begin(void *self, gcg_comparator *c, gcg_err *err)
     return status;
 }
 
+static gcg_status state(void *self, const gcg_comparator *c, const gcg_state_stream *s, gcg_err *err)
+{
+    soft *own = self;
+    return s->pass(s->user, own->d2, c->u.k * (int64_t)sizeof *own->d2, err);
+}
+
 gcg_status gcg_soft_impute(const gcg_csr *x, const gcg_solver_settings *settings, gcg_solver_result *result,
                            gcg_err *err)
 {
     soft s = {0};
-    gcg_method method = {&s, begin, sweep, finish};
+    gcg_method method = {&s, begin, state, sweep, finish};
     gcg_status status = gcg_comparator_run(&method, x, settings, result, err);
     gcg_factors_release(&s.product[0]);
     gcg_factors_release(&s.product[1]);

@@ -85,6 +85,26 @@ gcg_status gcg_solver_result_take(gcg_solver_result *r, const gcg_factors *u, co
     return GCG_OK;
 }
 
+int gcg_stop_is_cut(gcg_stop stop)
+{
+    return stop == GCG_STOP_MAX_TIME || stop == GCG_STOP_SIGNAL;
+}
+
+gcg_watch gcg_solver_watch(const gcg_solver_settings *set)
+{
+    const gcg_checkpoints *writes = gcg_solver_writes(set);
+    gcg_watch watch = gcg_watch_defaults();
+    watch.tell = set->phase;
+    watch.user = set->progress_user;
+    watch.deaf = writes && !writes->copy;
+    return watch;
+}
+
+int gcg_solver_left(const gcg_solver_settings *set, gcg_stop stop)
+{
+    return stop == GCG_STOP_SIGNAL && gcg_solver_writes(set);
+}
+
 const gcg_checkpoints *gcg_solver_writes(const gcg_solver_settings *set)
 {
     return set->checkpoints && set->checkpoints->write ? set->checkpoints : NULL;

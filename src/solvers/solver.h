@@ -31,6 +31,8 @@ typedef enum {
 } gcg_stop;
 /* "converged", "max_iter", "max_time", "rank_cap", "stalled", "signal"; ZERO is "converged". */
 const char *gcg_stop_name(gcg_stop stop);
+/* 1 for an end that is not the method's own: MAX_TIME, SIGNAL. */
+int gcg_stop_is_cut(gcg_stop stop);
 
 /* How the printed dual bound was guarded (SOLVER.md sec. 4). */
 typedef enum {
@@ -61,27 +63,24 @@ typedef struct {
     const double *row_scale, *col_scale;
 } gcg_progress;
 
-/* A state of gcg_complete between two iterations, to be written: state(self, stream) with a stream that
- * saves. */
+/* A state of a run between two iterations, to be written: state(self, stream) with a stream that saves. */
 typedef struct {
     gcg_state_fn state;
     void *self;
     int64_t iter; /* iterations done */
 } gcg_solver_state;
 
-/* Checkpoints of gcg_complete. They are states between two iterations, from which another run goes on to the
- * same bytes; so an iteration that is cut short, by a limit of time or a signal, does not count. Without a
- * copy there is none to go back to: then a signal is heeded between iterations only, and max_time must be
- * INFINITY. */
+/* Checkpoints: states between two iterations, from which another run goes on to the same bytes; so an
+ * iteration that is cut short, by a limit of time or a signal, does not count. Without a copy there is none
+ * to go back to: then a signal is heeded between iterations only, and max_time must be INFINITY. */
 typedef struct {
     int copy; /* 1: a copy of the state (factors and block of vectors) is kept for such an end */
     /* Is a checkpoint wanted after so many iterations? Asked between iterations. */
     int (*due)(void *user, int64_t iter);
-    /* Called when so; and at the end when that is not the method's own: MAX_TIME, SIGNAL. NULL: the run only
-     * goes on from one. */
+    /* Called when so; and at an end that gcg_stop_is_cut(). NULL: the run only goes on from one. */
     gcg_status (*write)(const gcg_solver_state *state, void *user, gcg_err *err);
     void *user;
-    const gcg_state_stream *resume; /* where the run goes on from, in place of W = 0; NULL: none */
+    const gcg_state_stream *resume; /* where the run goes on from instead of its start; NULL: none */
 } gcg_checkpoints;
 
 /* How large the workspaces of gcg_complete are. Smaller ones cost time: solvers/plan.h chooses. */
@@ -120,7 +119,7 @@ typedef struct {
     /* Told when the phase of the work changes ("polar", "improve", "certify", ...) and how much of it is
      * done, 0 to 1, NAN where that cannot be known. May be NULL. */
     void (*phase)(const char *phase, double done, void *user);
-    const gcg_checkpoints *checkpoints; /* NULL: none. Not for comparators */
+    const gcg_checkpoints *checkpoints; /* NULL: none */
 } gcg_solver_settings;
 
 /* Those of full speed. */
@@ -128,6 +127,11 @@ gcg_solver_sizes gcg_solver_sizes_full(void);
 gcg_solver_settings gcg_solver_settings_defaults(void);
 /* The checkpoints that a run with these settings writes, or NULL. */
 const gcg_checkpoints *gcg_solver_writes(const gcg_solver_settings *settings);
+/* The watch of such a run, without a deadline: deaf where signals have to wait for an iteration's end. */
+gcg_watch gcg_solver_watch(const gcg_solver_settings *settings);
+/* 1 when all that counts of a run that stopped so is in its checkpoint: the result then has stop and last
+ * only, without factors. */
+int gcg_solver_left(const gcg_solver_settings *settings, gcg_stop stop);
 
 /* Storage of the factors at the start. With precision AUTO: double for so few ratings that it costs nothing,
  * and for ratings whose products float cannot hold, else float. */
@@ -153,8 +157,7 @@ gcg_status gcg_solver_result_take(gcg_solver_result *r, const gcg_factors *u, co
  * added, p_i = 1 where the norm is not weighted; lambda > 0, and not in plain mode. The result's factors, and
  * those of the reports, are then those of W + b 1': the last of their columns is that of the biases, constant
  * in V, with singular value 0; rank does not count it, and so may the start be.
- * Honours gcg_interrupt_requested(); where checkpoints are written the result then has stop and last only:
- * what counts is in the checkpoint. */
+ * Honours gcg_interrupt_requested(): see gcg_solver_left(). */
 gcg_status gcg_complete(const gcg_csr *x, const gcg_solver_settings *settings, gcg_solver_result *result,
                         gcg_err *err);
 

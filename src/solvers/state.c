@@ -43,6 +43,11 @@ gcg_status gcg_state_type(const gcg_state_stream *s, gcg_dtype *type, gcg_err *e
     return status;
 }
 
+gcg_status gcg_state_entries(const gcg_state_stream *s, const gcg_factors *f, gcg_err *err)
+{
+    return s->pass(s->user, f->data, (int64_t)f->rows * f->stride * (int64_t)f->type, err);
+}
+
 gcg_status gcg_state_factors(const gcg_state_stream *s, int32_t rows, int32_t most_k, gcg_factors *f,
                              gcg_err *err)
 {
@@ -54,8 +59,7 @@ gcg_status gcg_state_factors(const gcg_state_stream *s, int32_t rows, int32_t mo
         gcg_factors_release(f);
         status = gcg_factors_init(f, rows, k, type, err);
     }
-    if (status || !f->data) return status;
-    return s->pass(s->user, f->data, (int64_t)f->rows * f->stride * (int64_t)f->type, err);
+    return status || !f->data ? status : gcg_state_entries(s, f, err);
 }
 
 /* ---- in memory ---- */

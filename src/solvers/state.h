@@ -27,6 +27,8 @@ gcg_status gcg_state_real(const gcg_state_stream *s, double *value, gcg_err *err
 gcg_status gcg_state_rng(const gcg_state_stream *s, gcg_rng *rng, gcg_err *err);
 /* f->type must be GCG_FLOAT or GCG_DOUBLE when it comes in. */
 gcg_status gcg_state_type(const gcg_state_stream *s, gcg_dtype *type, gcg_err *err);
+/* The entries of a matrix of this shape. */
+gcg_status gcg_state_entries(const gcg_state_stream *s, const gcg_factors *f, gcg_err *err);
 /* k, type and entries of a matrix of `rows` rows; one that comes in is made anew, with at most most_k
  * columns, and what f had is released. */
 gcg_status gcg_state_factors(const gcg_state_stream *s, int32_t rows, int32_t most_k, gcg_factors *f,
