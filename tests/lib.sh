@@ -79,3 +79,7 @@ done_testing() {
     echo "1..$test_count"
     test_finished=1
 }
+
+# Of a log (the file log, or a second argument): the value of a head line "# NAME", and of column NAME in the last row.
+meta() { awk -F '\t' -v key="# $1" '$1 == key { print $2 }' "${2:-log}"; }
+last() { grep -v '^#' "${2:-log}" | awk -F '\t' -v name="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) c = i } { x = $c } END { print x }'; }

@@ -14,10 +14,6 @@ awk 'BEGIN { srand(4); for (u = 1; u <= 60; u++) for (i = 1; i <= 40; i++) { p =
     if (p < 0.05) printf "%d,%d,%d\n", u, i, r } }' >more.csv
 
 fit() { "$GCG" fit "$@" >log 2>err; }
-column_number() { awk -F '\t' -v name="$1" '$1 == "iter" { for (c = 1; c <= NF; c++) if ($c == name) print c }' log; }
-# last NAME: the value in the last row of the log. meta KEY: of a meta line.
-last() { awk -F '\t' -v c="$(column_number "$1")" '/^[0-9]/ { x = $c } END { print x }' log; }
-meta() { awk -F '\t' -v key="# $1" '$1 == key { print $2 }' log; }
 done_value() { sed -n 's/^ *"'"$1"'": "\{0,1\}\([^",]*\)"\{0,1\},\{0,1\}$/\1/p' "${2:-m.done}"; }
 near() { awk -v x="$1" -v y="$2" -v tol="$3" 'BEGIN { d = x - y; exit !(d <= tol && -d <= tol) }' || { echo "$1 is not $2"; return 1; }; }
 says() { grep -q -e "$1" err || { cat err; return 1; }; }

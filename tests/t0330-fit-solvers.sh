@@ -5,8 +5,6 @@
 cd "$T" || exit 1
 
 fit() { "$GCG" fit "$@" >log 2>err; }
-last() { grep -v '^#' "${2-log}" | awk -F '\t' -v name="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) c = i } { x = $c } END { print x }'; }
-meta() { awk -F '\t' -v key="# $1" '$1 == key { print $2 }' "${2-log}"; }
 member() { sed -n "s/^ *\"$2\": \"\{0,1\}\([^\",]*\)\"\{0,1\},\{0,1\}\$/\1/p" "$1"; }
 says() { grep -Eq -- "$1" err || { cat err; return 1; }; }
 refused() { # WORDS-OF-THE-MESSAGE OPTION...

@@ -5,8 +5,6 @@
 cd "$T" || exit 1
 
 fit() { "$GCG" fit --verbose "$@" >log 2>err; }
-meta() { awk -F '\t' -v key="# $1" '$1 == key { print $2 }' "${2-log}"; }
-last() { grep -v '^#' log | awk -F '\t' -v name="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) c = i } { x = $c } END { print x }'; }
 says() { grep -Eq -- "$1" err || { cat err; return 1; }; }
 planned() { "$GCG" fit --quiet --dry-run "$@" | awk -F '\t' '$1 == "memory_bytes" { print $2 }'; }
 used() { sed -n 's/.*memory: .* at most (\([0-9]*\) bytes).*/\1/p' err; }

@@ -6,8 +6,6 @@
 cd "$T" || exit 1
 
 fit() { "$GCG" fit "$@" >log 2>err; }
-last() { grep -v '^#' log | awk -F '\t' -v name="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) c = i } { x = $c } END { print x }'; }
-meta() { awk -F '\t' -v key="# $1" '$1 == key { print $2 }' log; }
 near() { awk -v x="$1" -v y="$2" -v tol="${3:-1e-9}" 'BEGIN { d = x - y; if (d < 0) d = -d; exit !(x == x && d <= tol * (y < 0 ? -y : y)) }'; }
 refuses() { # PATTERN OPTION...
     fit "${@:2}" -o m data.tsv && return 1

@@ -6,7 +6,6 @@ cd "$T" || exit 1
 
 fit() { "$GCG" fit "$@" >log 2>err; }
 near() { awk -v x="$1" -v y="$2" -v tol="$3" 'BEGIN { d = x - y; if (d < 0) d = -d; exit !(x == x && d <= tol * y) }'; }
-last() { grep -v '^#' "${2-log}" | awk -F '\t' -v name="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) c = i } { x = $c } END { print x }'; }
 says() { grep -Eq -- "$1" err; }
 
 # 60 x 40, half of it observed: rank 3 and noise, the same on every machine. Users are named u7, items 7.

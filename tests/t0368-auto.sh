@@ -7,7 +7,6 @@ cd "$T" || exit 1
 fit() { "$GCG" fit "$@" >log 2>err; }
 says() { grep -Eq -- "$1" err; }
 near() { awk -v x="$1" -v y="$2" -v tol="$3" 'BEGIN { d = x - y; if (d < 0) d = -d; exit !(x == x && d <= tol * y) }'; }
-meta() { awk -F '\t' -v key="# $1" '$1 == key { print $2 }' "${2-log}"; }
 member() { sed -n "s/^ *\"$2\": \"\{0,1\}\([^\",]*\)\"\{0,1\},\{0,1\}\$/\1/p" "$1"; }
 # The best of the lines "# tried": center, exponents of users and items, smooth, lambda, gap, rank, RMSE, user bias.
 best() { sed -n 's/^# tried\t//p' log | awk -F '\t' -v c="$1" '{ if (NR == 1 || $8 < m) { m = $8; x = $c } } END { print x }'; }
