@@ -229,6 +229,28 @@ START_TEST(a_run_that_goes_on_from_any_checkpoint_meets_the_same_bytes)
 }
 END_TEST
 
+/* The last state that was written. */
+static store *last_written(recorder *rec)
+{
+    int i = MOST - 1;
+    while (i >= 0 && rec->at[i].length == 0) i--;
+    ck_assert_int_ge(i, 0);
+    return &rec->at[i];
+}
+
+/* A run from there comes to the result that is wanted. */
+static void goes_on(const kind *k, const gcg_csr *x, gcg_solver_settings set, store *from,
+                    const gcg_solver_result *want)
+{
+    recorder rest = {.interrupt_at = -1, .due_from = INT64_MAX};
+    gcg_solver_result have;
+    ck_assert_int_gt(from->length, 0);
+    ck_assert_int_eq(solve(k, x, set, &rest, 0, from, &have, NULL), GCG_OK);
+    same_result(want, &have);
+    gcg_solver_result_release(&have);
+    recorder_release(&rest);
+}
+
 START_TEST(checkpoints_change_no_byte)
 {
     const kind *k = larger[_i];
@@ -258,21 +280,15 @@ START_TEST(a_signal_ends_in_a_checkpoint_between_iterations)
     ck_assert_int_eq(solve(k, &x, set, &whole, 0, NULL, &want, NULL), GCG_OK);
     ck_assert_int_eq(whole.writes, 0);
     for (int t = 0; t < 6; t++) { /* with and without a copy, after reports 0, 1, 2 */
-        recorder part = {.interrupt_at = t / 2, .due_from = INT64_MAX}, rest = part;
-        rest.interrupt_at = -1;
+        recorder part = {.interrupt_at = t / 2, .due_from = INT64_MAX};
         ck_assert_int_eq(solve(k, &x, set, &part, t % 2, NULL, &have, NULL), GCG_OK);
         gcg_interrupt_clear();
         ck_assert_int_eq(have.stop, GCG_STOP_SIGNAL);
         ck_assert_ptr_null(have.u.data);
         ck_assert_int_eq(part.writes, 1);
         /* a copy is of the iteration's beginning; without one the iteration is finished first */
-        store *from = &part.at[t / 2 + !(t % 2)];
-        ck_assert_int_gt(from->length, 0);
-        ck_assert_int_eq(solve(k, &x, set, &rest, 0, from, &have, NULL), GCG_OK);
-        same_result(&want, &have);
-        gcg_solver_result_release(&have);
+        goes_on(k, &x, set, &part.at[t / 2 + !(t % 2)], &want);
         recorder_release(&part);
-        recorder_release(&rest);
     }
     gcg_solver_result_release(&want);
     recorder_release(&whole);
@@ -297,7 +313,7 @@ START_TEST(a_time_limit_at_any_moment_leaves_a_checkpoint_of_the_unbroken_run)
     ck_assert_int_eq(solve(k, &x, set, &whole, 0, NULL, &want, NULL), GCG_OK);
     int64_t all = gcg_kernels_sweeps() - begin;
     for (int64_t limit = 0; limit < all - 8; limit += 11) {
-        recorder part = {.interrupt_at = -1, .due_from = INT64_MAX}, rest = part;
+        recorder part = {.interrupt_at = -1, .due_from = INT64_MAX};
         gcg_solver_settings limited = set;
         limited.max_time = 1000.0 * ((double)limit + 0.5);
         ck_assert_int_eq(solve(k, &x, limited, &part, 1, NULL, &have, NULL), GCG_OK);
@@ -305,15 +321,8 @@ START_TEST(a_time_limit_at_any_moment_leaves_a_checkpoint_of_the_unbroken_run)
         ck_assert_ptr_nonnull(have.u.data);
         ck_assert_int_eq(part.writes, 1);
         gcg_solver_result_release(&have);
-        store *from = NULL;
-        for (int i = 0; i < MOST; i++)
-            if (part.at[i].length > 0) from = &part.at[i];
-        ck_assert_ptr_nonnull(from);
-        ck_assert_int_eq(solve(k, &x, set, &rest, 0, from, &have, NULL), GCG_OK);
-        same_result(&want, &have);
-        gcg_solver_result_release(&have);
+        goes_on(k, &x, set, last_written(&part), &want);
         recorder_release(&part);
-        recorder_release(&rest);
     }
     gcg_clock_replace(NULL);
     gcg_solver_result_release(&want);
@@ -340,7 +349,7 @@ START_TEST(a_time_limit_at_any_moment_of_a_comparator_does_so_too)
     gcg_par_set_threads(1);
     gcg_clock_replace(tick);
     for (limited.max_time = 0.5;; limited.max_time += step, runs++) {
-        recorder part = {.interrupt_at = -1, .due_from = INT64_MAX}, rest = part;
+        recorder part = {.interrupt_at = -1, .due_from = INT64_MAX};
         ck_assert_int_eq(solve(k, &x, limited, &part, 1, NULL, &have, NULL), GCG_OK);
         int over = have.stop != GCG_STOP_MAX_TIME;
         if (over) same_result(&want, &have);
@@ -348,15 +357,8 @@ START_TEST(a_time_limit_at_any_moment_of_a_comparator_does_so_too)
         ck_assert_int_eq(part.writes, !over);
         gcg_solver_result_release(&have);
         if (over) break;
-        store *from = NULL;
-        for (int i = 0; i < MOST; i++)
-            if (part.at[i].length > 0) from = &part.at[i];
-        ck_assert_ptr_nonnull(from);
-        ck_assert_int_eq(solve(k, &x, set, &rest, 0, from, &have, NULL), GCG_OK);
-        same_result(&want, &have);
-        gcg_solver_result_release(&have);
+        goes_on(k, &x, set, last_written(&part), &want);
         recorder_release(&part);
-        recorder_release(&rest);
     }
     ck_assert_int_gt(runs, 10);
     gcg_clock_replace(NULL);

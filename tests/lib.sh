@@ -83,3 +83,14 @@ done_testing() {
 # Of a log (the file log, or a second argument): the value of a head line "# NAME", and of column NAME in the last row.
 meta() { awk -F '\t' -v key="# $1" '$1 == key { print $2 }' "${2:-log}"; }
 last() { grep -v '^#' "${2:-log}" | awk -F '\t' -v name="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) c = i } { x = $c } END { print x }'; }
+# The least validation RMSE of the rows.
+best_valid() { grep -v '^#' log | awk -F '\t' 'NR > 1 && (NR == 2 || $9 < least) { least = $9; text = $9 } END { print text }'; }
+
+# Is the model that COMMAND MODEL OPTION... FILE writes the same for any number of threads, and for data.tsv in any order?
+same_bytes() { # COMMAND
+    ok "one thread" "$1" m1 --threads 1 data.tsv
+    ok "two threads" "$1" m2 --threads 2 data.tsv
+    ok "the same bytes" cmp m1 m2
+    ok "the lines in another order" "$1" m2 reversed.tsv
+    ok "the same bytes" cmp m1 m2
+}

@@ -74,18 +74,13 @@ ok "and the rank is more than 0" test "$(last rank)" -gt 0
 
 # ---- same bytes, other options ----
 bytes() { "$GCG" fit --quiet --log none --lambda 2 --norm-weights 0.8 --user-bias 1 "${@:2}" -o "$1"; }
-ok "one thread" bytes m1 --threads 1 data.tsv
-ok "two threads" bytes m2 --threads 2 data.tsv
-ok "the same bytes" cmp m1 m2
-ok "the lines in another order" bytes m2 reversed.tsv
-ok "the same bytes" cmp m1 m2
+same_bytes bytes
 for options in "--center both" "--precision float" "--certify" "--rank 2 --max-iter 1000 --gap 0.9" "--atoms 1"; do
     # shellcheck disable=SC2086 # the words are options
     ok "it works with $options" bytes m2 $options data.tsv
 done
 fit --lambda 0.5 --gap 1e-8 --norm-weights 1 --user-bias 1 --valid test.tsv --keep best -o m data.tsv
-best=$(grep -v '^#' log | awk -F '\t' 'NR > 1 && (NR == 2 || $9 < least) { least = $9; text = $9 } END { print text }')
-ok "--keep best writes the best iterate with its biases" test "$("$GCG" eval --quiet m test.tsv | awk '$1 == "all" { print $3 }')" = "$best"
+ok "--keep best writes the best iterate with its biases" test "$("$GCG" eval --quiet m test.tsv | awk '$1 == "all" { print $3 }')" = "$(best_valid)"
 ok "path" "$GCG" path --quiet --log none --n-lambdas 5 --user-bias 1 --valid test.tsv -o p data.tsv
 ok "cv" bash -c '"$GCG" cv --quiet --n-lambdas 4 --folds 3 --user-bias 1 -o c data.tsv >/dev/null'
 ok "recommend agrees with predict" bash -c '"$GCG" recommend --quiet --users all -n 1 m >top && cut -f 1,3 top | sed 1d >pairs && "$GCG" predict --quiet m pairs | cut -f 3 | sed 1d >a; cut -f 4 top | sed 1d | diff - a'

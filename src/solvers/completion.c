@@ -91,8 +91,7 @@ static gcg_status take_start(completion *m, gcg_err *err)
     const gcg_factors *u = m->set->start_u, *v = m->set->start_v;
     int32_t most = m->set->rank > 0 && m->set->rank < mc_smaller(m) ? m->set->rank : mc_smaller(m);
     if (!u || u->k == 0) return GCG_OK;
-    int has_biases = mc_biased(m) && mc_bias_is_in(v);
-    if (has_biases) mc_bias_read(m, u, v);
+    int has_biases = mc_biased(m) && mc_bias_read(m, u, v);
     gcg_status status = mc_lay_out(m, u->k - has_biases, m->type, err);
     mc_bias_take(m);
     if (status || m->u.k == 0) return status;

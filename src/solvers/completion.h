@@ -147,9 +147,9 @@ void mc_bias_fit(completion *m);
 /* bias_squares from R. */
 void mc_bias_bound(completion *m);
 /* From a start, or into a result: factors of W + b 1' whose last column is that of the biases, in V the
- * constant g (but for rounding; 0 for items that have no ratings). Is there such a column in V? */
-int mc_bias_is_in(const gcg_factors *v);
-void mc_bias_read(completion *m, const gcg_factors *u, const gcg_factors *v);
+ * constant g (but for rounding; 0 for items that have no ratings). mc_bias_read: 0 when there is no such
+ * column in V. */
+int mc_bias_read(completion *m, const gcg_factors *u, const gcg_factors *v);
 gcg_status mc_bias_result(completion *m, gcg_solver_result *result, gcg_err *err);
 /* h_j = g sqrt(q_j), and curvature_i = sum_j (s_ij h_j)^2 for the pattern and scales of the pass. */
 gcg_status mc_bias_shape(gcg_pass *pass, const gcg_csr *x, const gcg_scales *scales, double g, double *item,

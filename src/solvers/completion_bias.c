@@ -105,7 +105,9 @@ void mc_bias_bound(completion *m)
 
 /* ---- in and out ---- */
 
-int mc_bias_is_in(const gcg_factors *v)
+/* The number that V's last column is, but for rounding, where it has one for each item with ratings; 0: it is
+ * no column of biases. */
+static double constant_of(const gcg_factors *v)
 {
     const double rounding = v->type == GCG_FLOAT ? 1e-6 : 1e-14;
     double g = 0;
@@ -114,17 +116,18 @@ int mc_bias_is_in(const gcg_factors *v)
         if (value < 0 || (g > 0 && value > 0 && fabs(value - g) > rounding * g)) return 0;
         if (!(g > 0)) g = value;
     }
-    return g > 0;
+    return g;
 }
 
-void mc_bias_read(completion *m, const gcg_factors *u, const gcg_factors *v)
+int mc_bias_read(completion *m, const gcg_factors *u, const gcg_factors *v)
 {
-    double g = 0;
-    for (int32_t j = 0; j < v->rows && !(g > 0); j++) g = gcg_factors_get(v, j, v->k - 1);
+    double g = constant_of(v);
+    if (!(g > 0)) return 0;
     for (int32_t i = 0; i < u->rows; i++) {
         double a = m->scales.row ? m->scales.row[i] : 1;
         m->bias[i] = a > 0 ? gcg_factors_get(u, i, u->k - 1) * g / (a * scale_of(m)) : 0;
     }
+    return 1;
 }
 
 gcg_status mc_bias_result(completion *m, gcg_solver_result *result, gcg_err *err)
