@@ -19,8 +19,8 @@ enum {
     MAX_SCATTER_BLOCKS = 8,       /* each has a packed buffer of cols x GCG_PANEL_BYTES */
     ROW_BLOCKS_PER_SCATTER = 8,   /* finer blocks for passes that only write rows */
     TILED_BLOCKS_PER_SCATTER = 2, /* coarser ones, so that a tile of V is met by many rows */
-    CACHED_COLS = 1 << 15,        /* so many packed rows the caches hold without tiles */
-    TILE_COLS = 1 << 12,          /* two packed panels of a tile take 1 MB */
+    CACHED_COLS = 1 << 12,        /* so many packed rows L2 holds without tiles: two panels take 1 MB */
+    TILE_COLS = 1 << 11,          /* two packed panels of a tile take half of that */
     TILE_ROW_RATINGS = 16,        /* a row should have that many in a tile */
     CHUNK_RATINGS = 4096,         /* what is computed of a chunk's ratings stays in L1 or L2 */
     STRIP = 256,                  /* rows of a factor that one task packs or collects */

@@ -134,7 +134,11 @@ static inline void last_cols(const int32_t *col, int count, int size, int32_t *l
 }
 
 /* nv (vectors a panel row) and count are constants in each caller, so that u and the sums stay in registers.
- */
+ *
+ * Rows are cut into groups of ratings. What is set, not added to, may be set up to `end`, where the last of
+ * the rows ends: a row's last group then reaches into the rows behind, which come next and set theirs again.
+ * That is worth 20 % where rows have some 16 ratings (a store in tiles): the last group of a row costs as
+ * much as a whole one and no more. */
 static inline __attribute__((always_inline)) void
 dots_group(int nv, const int32_t *col, const vec *us, const real *v0, int64_t ldv, real *out, int first)
 {
@@ -148,14 +152,14 @@ dots_group(int nv, const int32_t *col, const vec *us, const real *v0, int64_t ld
     put(out, reduce(a), LANES, first);
 }
 
-static inline void dots_row(int nv, int64_t p0, int64_t p1, const int32_t *col, const real *u, const real *v,
-                            int64_t ldv, real *out, int first)
+static inline void dots_row(int nv, int64_t p0, int64_t p1, int64_t end, const int32_t *col, const real *u,
+                            const real *v, int64_t ldv, real *out, int first)
 {
     vec us[PANEL_VECTORS];
     real sums[LANES];
     for (int x = 0; x < nv; x++) us[x] = load(u + x * LANES);
-    int64_t p = p0;
-    for (; p + LANES <= p1; p += LANES) dots_group(nv, col + p, us, v, ldv, out + p, first);
+    int64_t p = p0, reach = first ? end : p1;
+    for (; p < p1 && p + LANES <= reach; p += LANES) dots_group(nv, col + p, us, v, ldv, out + p, first);
     if (p < p1) {
         int32_t last[LANES];
         last_cols(col + p, (int)(p1 - p), LANES, last);
@@ -167,13 +171,14 @@ static inline void dots_row(int nv, int64_t p0, int64_t p1, const int32_t *col, 
 static void dots(const gcg_pass_rows *rows, int half, const void *u, int64_t ldu, const void *v, int64_t ldv,
                  void *out, int first)
 {
+    int64_t end = row_start(rows, rows->row1);
     for (int32_t i = rows->row0; i < rows->row1; i++) {
         const real *ui = (const real *)u + i * ldu;
         int64_t p0 = row_start(rows, i), p1 = row_start(rows, i + 1);
         if (half)
-            dots_row(PANEL_VECTORS / 2, p0, p1, rows->col, ui, v, ldv, out, first);
+            dots_row(PANEL_VECTORS / 2, p0, p1, end, rows->col, ui, v, ldv, out, first);
         else
-            dots_row(PANEL_VECTORS, p0, p1, rows->col, ui, v, ldv, out, first);
+            dots_row(PANEL_VECTORS, p0, p1, end, rows->col, ui, v, ldv, out, first);
     }
 }
 
@@ -205,8 +210,9 @@ static inline __attribute__((always_inline)) void line_group(int nv, int count, 
     put_half(c, sums + GROUP, count, first);
 }
 
-static inline void line_row(int nv, int64_t p0, int64_t p1, const int32_t *col, const real *u, const real *du,
-                            const real *v, const real *dv, int64_t ldv, real *b, real *c, int first)
+static inline void line_row(int nv, int64_t p0, int64_t p1, int64_t end, const int32_t *col, const real *u,
+                            const real *du, const real *v, const real *dv, int64_t ldv, real *b, real *c,
+                            int first)
 {
     enum { GROUP = LANES / 2 };
     vec us[PANEL_VECTORS], dus[PANEL_VECTORS];
@@ -214,8 +220,8 @@ static inline void line_row(int nv, int64_t p0, int64_t p1, const int32_t *col, 
         us[x] = load(u + x * LANES);
         dus[x] = load(du + x * LANES);
     }
-    int64_t p = p0;
-    for (; p + GROUP <= p1; p += GROUP)
+    int64_t p = p0, reach = first ? end : p1;
+    for (; p < p1 && p + GROUP <= reach; p += GROUP)
         line_group(nv, GROUP, col + p, us, dus, v, dv, ldv, b + p, c + p, first);
     if (p < p1) {
         int32_t last[GROUP];
@@ -234,13 +240,14 @@ static inline void line_row(int nv, int64_t p0, int64_t p1, const int32_t *col, 
 static void line(const gcg_pass_rows *rows, int half, const void *u, const void *du, int64_t ldu,
                  const void *v, const void *dv, int64_t ldv, void *b, void *c, int first)
 {
+    int64_t end = row_start(rows, rows->row1);
     for (int32_t i = rows->row0; i < rows->row1; i++) {
         const real *ui = (const real *)u + i * ldu, *dui = (const real *)du + i * ldu;
         int64_t p0 = row_start(rows, i), p1 = row_start(rows, i + 1);
         if (half)
-            line_row(PANEL_VECTORS / 2, p0, p1, rows->col, ui, dui, v, dv, ldv, b, c, first);
+            line_row(PANEL_VECTORS / 2, p0, p1, end, rows->col, ui, dui, v, dv, ldv, b, c, first);
         else
-            line_row(PANEL_VECTORS, p0, p1, rows->col, ui, dui, v, dv, ldv, b, c, first);
+            line_row(PANEL_VECTORS, p0, p1, end, rows->col, ui, dui, v, dv, ldv, b, c, first);
     }
 }
 
