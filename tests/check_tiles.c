@@ -55,7 +55,14 @@ static int32_t *by_degree(const gcg_csr *x, const int64_t *count)
     return column;
 }
 
-/* The tile of each column: as few columns as have both, unless the rest has not. */
+static int is_enough(int32_t cols, int64_t ratings, gcg_tile_size least)
+{
+    if (cols < least.cols) return 0;
+    if (least.many_cols > 0 && cols >= least.many_cols && ratings >= least.ratings / 2) return 1;
+    return ratings >= least.ratings;
+}
+
+/* The tile of each column: as few columns as are enough, unless the rest is not. */
 static int32_t *tiles_of(const gcg_csr *x, gcg_tile_size least, int32_t *tiles)
 {
     int64_t *count = naive_alloc((size_t)x->cols, sizeof *count);
@@ -63,9 +70,9 @@ static int32_t *tiles_of(const gcg_csr *x, gcg_tile_size least, int32_t *tiles)
     int32_t *column = by_degree(x, count), *tile = naive_alloc((size_t)x->cols, sizeof *tile);
     for (int32_t first = 0, end = 0; first < x->cols; first = end, ++*tiles) {
         int64_t in = 0, left = 0;
-        while (end < x->cols && (in < least.ratings || end - first < least.cols)) in += count[column[end++]];
+        while (end < x->cols && !is_enough(end - first, in, least)) in += count[column[end++]];
         for (int32_t q = end; q < x->cols; q++) left += count[column[q]];
-        if (left < least.ratings || x->cols - end < least.cols) end = x->cols;
+        if (!is_enough(x->cols - end, left, least)) end = x->cols;
         for (int32_t q = first; q < end; q++) tile[column[q]] = *tiles;
     }
     free(count);
@@ -143,8 +150,9 @@ START_TEST(entries_are_sorted_by_block_tile_row_and_column)
         int rows, cols;
         int32_t blocks;
         gcg_tile_size least;
-    } sizes[] = {{40, 30, 4, {5, 1}}, {40, 30, 1, {31, 0}}, {40, 30, 3, {1, 100}}, {3, 50, 8, {7, 0}},
-                 {50, 3, 2, {1, 1}},  {60, 9, 7, {2, 50}},  {60, 9, 7, {1, 0}}};
+    } sizes[] = {{40, 30, 4, {5, 1, 0}}, {40, 30, 1, {31, 0, 0}},  {40, 30, 3, {1, 100, 0}},
+                 {3, 50, 8, {7, 0, 0}},  {50, 3, 2, {1, 1, 0}},    {60, 9, 7, {2, 50, 0}},
+                 {60, 9, 7, {1, 0, 0}},  {40, 30, 4, {2, 101, 7}}, {40, 30, 3, {2, 101, 3}}};
     gcg_par_set_threads(_i % 3 + 1);
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
         check_tiles(sizes[s].rows, sizes[s].cols, sizes[s].blocks, sizes[s].least, _i);
@@ -172,7 +180,7 @@ static gcg_status into_tiles(void *ctx)
 {
     twins *t = ctx;
     gcg_csr_tiling *in = &t->x.tiling;
-    gcg_status status = gcg_csr_tile(&t->x, 4, (gcg_tile_size){8, 0}, NULL);
+    gcg_status status = gcg_csr_tile(&t->x, 4, (gcg_tile_size){8, 0, 0}, NULL);
     ck_assert((status == GCG_OK) == (in->ptr != NULL));
     if (status) {
         ck_assert_mem_eq(t->x.col, t->same.col, (size_t)t->x.nnz * sizeof *t->x.col);

@@ -22,6 +22,7 @@ enum {
     CACHED_COLS = 1 << 12,        /* so many packed rows L2 holds without tiles: two panels take 1 MB */
     TILE_COLS = 1 << 11,          /* two packed panels of a tile take half of that */
     TILE_ROW_RATINGS = 16,        /* a row should have that many in a tile */
+    MANY_TILE_COLS = 1 << 15,     /* half as many where so many columns come: more leave L3 */
     CHUNK_RATINGS = 4096,         /* what is computed of a chunk's ratings stays in L1 or L2 */
     STRIP = 256,                  /* rows of a factor that one task packs or collects */
     CACHED_PACK = 1 << 22         /* bytes; larger packed buffers live in memory */
@@ -123,6 +124,7 @@ static int32_t count_scatter_blocks(const gcg_csr *x)
 static int32_t count_tiles(const gcg_csr *x)
 {
     int64_t tiles = x->cols / TILE_COLS, most = x->nnz / TILE_ROW_RATINGS / (x->rows > 0 ? x->rows : 1);
+    if (most > 0) most += x->cols / MANY_TILE_COLS / 2;
     int given_back = x->map && !gcg_mapping_is_kept(x->map);
     if (x->cols <= CACHED_COLS || x->rows <= CACHED_COLS || given_back || x->shift.row) return 1;
     if (tiles > most) tiles = most;
@@ -131,9 +133,9 @@ static int32_t count_tiles(const gcg_csr *x)
 
 gcg_status gcg_pass_tile(gcg_csr *x, int32_t tiles, gcg_err *err)
 {
-    gcg_tile_size least = {TILE_COLS, (int64_t)x->rows * TILE_ROW_RATINGS};
+    gcg_tile_size least = {TILE_COLS, (int64_t)x->rows * TILE_ROW_RATINGS, MANY_TILE_COLS};
     if (tiles > 0)
-        least = (gcg_tile_size){1, x->nnz / tiles};
+        least = (gcg_tile_size){1, x->nnz / tiles, 0};
     else if (count_tiles(x) <= 1)
         return GCG_OK;
     gcg_status status = gcg_csr_own(x, err);

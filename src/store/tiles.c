@@ -37,16 +37,27 @@ static int by_falling_degree(const void *x, const void *y)
     return a->col < b->col ? -1 : 1;
 }
 
+/* Columns that follow one another, and their ratings. */
+typedef struct {
+    int32_t cols;
+    int64_t ratings;
+} stretch;
+
+static int is_enough(stretch s, gcg_tile_size least)
+{
+    int many = least.many_cols > 0 && s.cols >= least.many_cols;
+    return s.cols >= least.cols && s.ratings >= (many ? least.ratings / 2 : least.ratings);
+}
+
 /* What is left when a tile is closed must be enough for another. */
 static void cut(const degree *d, const gcg_csr *x, gcg_tile_size least, order *o)
 {
-    gcg_tile_size now = {0, 0}, left = {x->cols, x->nnz};
+    stretch now = {0, 0}, left = {x->cols, x->nnz};
     int32_t tile = 0;
     for (int32_t q = 0; q < x->cols; q++) {
-        if (now.cols >= least.cols && now.ratings >= least.ratings && left.cols >= least.cols &&
-            left.ratings >= least.ratings && tile < UINT16_MAX) {
+        if (is_enough(now, least) && is_enough(left, least) && tile < UINT16_MAX) {
             tile++;
-            now = (gcg_tile_size){0, 0};
+            now = (stretch){0, 0};
         }
         o->column[q] = d[q].col;
         o->position[d[q].col] = q;

@@ -13,10 +13,12 @@
 
 #include "store/csr.h"
 
-/* A tile is closed when it has as much of both, and the rest, too. */
+/* A tile is closed when it has as much of both, and the rest, too; one of many_cols (0: none has so many)
+ * when it has half as many ratings. */
 typedef struct {
     int32_t cols;
     int64_t ratings;
+    int32_t many_cols;
 } gcg_tile_size;
 
 /* Puts the entries of x, which owns its arrays and is not in tiles, into this order; on the session's
