@@ -7,7 +7,7 @@ cd "$T" || exit 1
 
 fit() { "$GCG" fit "$@" >log 2>err; }
 near() { awk -v x="$1" -v y="$2" -v tol="${3:-1e-9}" 'BEGIN { d = x - y; if (d < 0) d = -d; m = y < 0 ? -y : y; exit !(x == x && d <= tol * (m > 1 ? m : 1)) }'; }
-# Column NAME of the last row of a log (LOG, else log); meta KEY; a member of MODEL.done or model.json.
+# A member of MODEL.done or model.json.
 member() { sed -n "s/^ *\"$2\": \"\{0,1\}\([^\",]*\)\"\{0,1\},\{0,1\}\$/\1/p" "$1"; }
 says() { grep -Eq -- "$1" err; }
 solves() { # OBJECTIVE NUC_NORM OPTION-OR-FILE...
